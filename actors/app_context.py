@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from actors.catalogue import Catalogue
-from actors.coverage.shifts import Shifts
+from actors.coverage import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent
 from actors.destination_kinds.table import Kinds
-from actors.matcher.actor import Lag
+from actors.matcher import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
 from actors.overseer.figures import Figure, Figures
-from actors.overseer.open_streams import OpenStreams
-from actors.overseer.overseer import Overseer
+from actors.overseer.overseer import OpenStreams, Overseer
 from actors.parts import Parts
-from actors.recorder.signing import Directory
+from actors.recorder.actor import Directory
 from actors.settings import Settings
-from actors.signatures.event import Signer
+from actors.signatures import Signer
 from actors.sources.schedule.budgets import CheckRate
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template

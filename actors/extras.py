@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from api.route import Recorder, Route
     from sanderling.client.api import Client
     from sanderling.engines import Engine
-    from sanderling.operations.doctor.checks import Question
+    from sanderling.operations.doctor import Question
     from sanderling.operations.self_test import Look
     from supervision import ChildSpec
 

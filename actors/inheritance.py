@@ -16,8 +16,8 @@ from typing import Final, get_args
 
 import msgspec
 
-from actors.content.messages.readings import FORMATS, not_chosen_by
-from actors.messages.previews import ShownPart
+from actors.content.messages import FORMATS, not_chosen_by
+from actors.messages.requests import ShownPart
 from storage.records.source import Inheritable, Source, TagDefaults
 
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from hashlib import sha256
 
+from storage.records.access import SHOWN, ApiKey
 from storage.records.identity import Millis, Seq, id_of, seq_at
-from storage.records.key import SHOWN, ApiKey
 
 SCOPES = {
     "sources:read": "read sources, their health, and the texts seen by their checks",

@@ -6,27 +6,24 @@ from collections.abc import Sequence
 
 import trio
 
-from actors.coverage.shifts import Shifts
+from actors.coverage import Shifts
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.bins import Bins, delivery_transport
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import build_egress
-from actors.matcher.actor import Matcher
+from actors.matcher import Matcher
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import ImportMessage, MatcherMessage, RecorderMessage
-from actors.overseer.journal import Journal
-from actors.overseer.overseer import Overseer
-from actors.overseer.readiness import Readiness, StorageWatch
+from actors.overseer.overseer import Journal, Overseer, Readiness, StorageWatch
 from actors.pruner import Pruner
-from actors.recorder.actor import Recorder
-from actors.recorder.signing import SigningKeys
+from actors.recorder.actor import Recorder, SigningKeys
 from actors.settings import Settings
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
 from actors.sources.schedule.budgets import ItemPageBudget
 from actors.world import World
-from storage.records.key import SigningKey
+from storage.records.access import SigningKey
 from storage.sql.storage import Storage
 from supervision import DynamicSupervisor, Mailbox, Supervisor
 

@@ -15,10 +15,10 @@ import trio
 from actors.settings import Settings
 from actors.world import World
 from storage.errors import STANDSTILL
+from storage.records.access import KEPT_CALL_LIFE as LIFE
+from storage.records.access import MOST_CALLS
 from storage.records.event import MATCHED
 from storage.records.identity import START, Millis, Seq, millis_of
-from storage.records.key import KEPT_CALL_LIFE as LIFE
-from storage.records.key import MOST_CALLS
 from storage.records.source import RESTS
 from storage.retention import SLICE, Keep, Trust, most_aged, next_return, next_slice, too_roomy
 from storage.sql.storage import Storage

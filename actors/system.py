@@ -16,11 +16,10 @@ import trio
 
 from actors.app_context import AppContext, context_of
 from actors.catalogue import Catalogue
-from actors.coverage.heartbeat import heartbeat_children, monitor_children
-from actors.coverage.shifts import ClockWatch
+from actors.coverage import ClockWatch, heartbeat_children, monitor_children
 from actors.destination_kinds.table import Kinds
 from actors.extras import always_on, switched_on
-from actors.overseer.journal import Journal
+from actors.overseer.overseer import Journal
 from actors.parts import Parts
 from actors.settings import Settings
 from actors.sources.importer import Importer
@@ -28,7 +27,7 @@ from actors.templates.template import Template, built_in
 from actors.world import World
 from storage.errors import StorageError
 from storage.ownership import PRUNER
-from storage.records.key import SigningKey
+from storage.records.access import SigningKey
 from storage.sql.storage import Storage
 from supervision import ChildSpec, Escalate, Strategy, Supervisor, Watchdog
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from msgspec import UnsetType
 
 from actors.content.changes.diff import ops_of
-from actors.content.wording.spans import spans_of
+from actors.content.wording.words import spans_of
 from storage.records.event import Context, Delta, Op, Spans
 
 _NOWHERE = Context()

@@ -24,14 +24,14 @@ from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.nouns.service import METRICS
-from api.openapi.nouns import ROUTES
+from api.openapi.document import ROUTES
 from api.openapi.routes import of_service
 from api.peers import caller
 from api.problems import INTERNAL
 from api.refusals import refusal_of
 from api.route import Route
 from api.unsent import ADDRESS
-from storage.records.key import ApiKey
+from storage.records.access import ApiKey
 
 _ID_LENGTH = 64
 

@@ -24,7 +24,7 @@ from api.refusals import RefusedCalls
 from api.route import Recorder, Route, unrecorded
 from api.streams.streams import Streams
 from api.unsent import Unsent
-from storage.records.key import ApiKey
+from storage.records.access import ApiKey
 
 
 class Face(Protocol):

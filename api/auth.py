@@ -17,9 +17,9 @@ from werkzeug.datastructures import Headers
 
 from api.problems import Refusal
 from storage.errors import StorageError
+from storage.records.access import ApiKey
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
-from storage.sql.stores.keys import Keys
+from storage.sql.stores.people import Keys
 
 _KEY = re.compile(r"svc_[A-Za-z0-9_-]{43}", re.ASCII)
 _QUERY_NAMES = frozenset(("api_key", "apikey", "api-key", "x-api-key", "key", "token", "access_token", "authorization"))

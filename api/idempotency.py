@@ -26,9 +26,9 @@ from api.problems import FieldError, Refusal, invalid, later
 from api.refusals import refusal_of
 from api.route import READS, Answer, Call, Recorder, Route, unrecorded
 from storage.errors import StorageError
+from storage.records.access import KEPT_CALL_LIFE as LIFE
+from storage.records.access import KeptCall
 from storage.records.identity import Millis
-from storage.records.key import KEPT_CALL_LIFE as LIFE
-from storage.records.key import KeptCall
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = {"Idempotency-Replayed": "true"}

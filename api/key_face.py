@@ -21,7 +21,7 @@ from api.route import PUBLIC, Answer, Call, Route
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
 from storage.errors import StorageError
-from storage.records.key import ApiKey
+from storage.records.access import ApiKey
 
 BODY_TIMEOUT = 15
 """Seconds for a request's body."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from api.peers import Network, ip_in, is_trusted, plain
 from storage.ownership import Ownership
-from storage.records.key import ApiKey
+from storage.records.access import ApiKey
 
 REMEMBERED = 20_000
 """Buckets to keep. The least recently used goes first; it has most likely refilled."""

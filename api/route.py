@@ -14,15 +14,14 @@ from msgspec import UNSET, Struct, json
 from werkzeug.datastructures import Headers
 
 from api.problems import KINDS
-from storage.records.key import ApiKey
+from storage.records.access import ApiKey
 
 if TYPE_CHECKING:
     from actors.app_context import AppContext
     from api.ratelimit import Limiter
     from api.streams.export import Export
-    from api.streams.feed import Feed
     from api.streams.reader import Reader
-    from api.streams.streams import Streams
+    from api.streams.streams import Feed, Streams
 
 PUBLIC = "public"
 """The scope of a route that needs no key."""
@@ -96,7 +95,7 @@ class Route:
     beside: further scopes that the key must have.
     query: the struct of the parameters. body: the structs that the body may be, chosen by their fields.
     answers: status to the body's type or types (None: no body).
-    refuses: slugs of its problems, in addition to those of every route (`api.openapi.operation`) and in `problems`.
+    refuses: slugs of its problems, in addition to those of every route (`api.openapi.document`) and in `problems`.
     headers: those of its successes, in addition to those in `sends`. also: other media types that it speaks.
     repeatable: it creates something, and takes an Idempotency-Key.
     """

@@ -24,7 +24,7 @@ from sanderling.environment import environ
 from sanderling.real_world import wall
 from storage.records.alert import Alert
 from storage.sqlite import open_sqlite
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 
 EVENTS = size(1_000_000, 1_000)
 TOPIC = Topic(

@@ -28,7 +28,7 @@ import psycopg
 import trio
 
 from bench.torture import Audit, Scene, edit_once, finished, note
-from extras.cluster.postgres.engine.steps import APPENDS, lock_of
+from extras.cluster.postgres.engine import APPENDS, lock_of
 from sanderling.client.api import Client, events_of
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_service, add

@@ -21,7 +21,7 @@ from time import process_time
 
 from actors.content.changes.churn import MINOR
 from actors.content.changes.difference import LEAST_OTHERS, shared_keys
-from actors.content.messages.requests import EMIT
+from actors.content.messages import EMIT
 from bench import churn_edits
 from bench.churn_filters import OTHERS, Outcome, installed, last_keys, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of

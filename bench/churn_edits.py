@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import PageMemory
 from actors.content.errors import ContentError
-from actors.content.pages.event_text import main_blocks
-from actors.content.pages.page import PageReading, blocks_in, open_page, reading_of
+from actors.content.pages.page import PageReading, blocks_in, main_blocks, open_page, reading_of
 from actors.content.pages.traits import ASIDE, CELL
 from actors.content.wording.canonical import key
 from bench.churn_filters import AGAIN

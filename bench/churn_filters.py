@@ -21,7 +21,7 @@ from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
 from actors.content.changes.difference import stored_keys
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import TASKS
 from bench.churn_material import Pair
 

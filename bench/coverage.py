@@ -10,13 +10,11 @@ from pathlib import Path
 import msgspec
 import trio
 
-from actors.signatures.coverage import MOST_BYTES, LoggedEvents, receipt_of
-from actors.signatures.event import Signer, new_signing_key
+from actors.signatures import MOST_BYTES, LoggedEvents, Signer, new_signing_key, receipt_of
 from bench.topic import Figure, Row, Topic, size
-from storage.records import tally
-from storage.records.coverage import Shift, StoredChecks, cover, days_of, record_of
+from storage.records import coverage
+from storage.records.coverage import Day, Shift, StoredChecks, cover, days_of, record_of
 from storage.records.identity import Millis, SourceId
-from storage.records.tally import Day
 from storage.records.trail import Verdict
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
@@ -58,12 +56,12 @@ def _a_year() -> tuple[list[Day], bytes, float]:
     for number, at in enumerate(looks):
         verdict = Verdict.UNCHANGED if number % 40 else Verdict.REMOTE_TRANSIENT
         began = time.process_time()
-        counted = tally.noted(counted, Millis(at + number * 7_919 % 300_000), verdict)
+        counted = coverage.noted(counted, Millis(at + number * 7_919 % 300_000), verdict)
         spent += time.process_time() - began
-        if tally.has_over(counted, at // DAY_MS):
-            over = tally.over(counted, at // DAY_MS)
+        if coverage.has_over(counted, at // DAY_MS):
+            over = coverage.over(counted, at // DAY_MS)
             days += over
-            counted = tally.without(counted, over)
+            counted = coverage.without(counted, over)
     return days, counted, spent / len(looks) * 1e6
 
 

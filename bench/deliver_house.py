@@ -19,8 +19,8 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import built_in_kinds
-from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
+from actors.egress.transport import SystemResolver, TcpConnector
 from actors.settings import Settings
 from actors.world import World
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, signed

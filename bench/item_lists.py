@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actors.content.changes.listed import look_list
-from actors.content.messages.requests import Item, ListRequest, item_form
+from actors.content.messages import Item, ListRequest, item_form
 from bench.churn_material import DEFAULT, histories, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size
 

@@ -22,13 +22,12 @@ from typing import NamedTuple
 
 from actors.content.changes.memory import decode_memory, placed
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageRequest
-from actors.content.pages.event_text import code_of
+from actors.content.messages import PageRequest
+from actors.content.pages.page import code_of
 from actors.content.tasks import look_page
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
-from actors.content.values.reading import values_in
-from actors.content.wording.fingerprint import digest16
+from actors.content.values.reading import Writing, values_in
+from actors.content.wording.words import digest16
 from bench import natural
 from bench.churn_material import DEFAULT, Pair, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size

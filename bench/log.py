@@ -19,7 +19,7 @@ from pathlib import Path
 import trio
 from msgspec.structs import replace
 
-from actors.recorder.stories import SameStories
+from actors.recorder.actor import SameStories
 from bench.log_loads import (
     ROUNDS,
     BareCommit,
@@ -38,7 +38,7 @@ from storage.append import events_of
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sql.storage import Storage
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 
 WAITED = size(4.0, 0.5)
 HELD, BATCHED, WRITTEN = size(20_000, 500), size(4_000, 100), size(1_500, 10)

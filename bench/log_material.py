@@ -16,7 +16,7 @@ from storage.records.event import Draft, Event
 from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of, rfc3339
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
 from storage.sqlite import open_keys
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 
 SOURCES = 1_000
 NOW = Millis(1_800_000_000_000)

@@ -16,7 +16,7 @@ from functools import partial
 
 from lxml import etree
 
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.tasks import look_page
 from bench.topic import MATERIAL, Figure, Row, Topic, size
 

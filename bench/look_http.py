@@ -18,8 +18,8 @@ import httpx
 import trio
 
 from actors.egress.http import FetchRequest
-from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
+from actors.egress.transport import SystemResolver, TcpConnector
 from actors.egress.url import parse_url
 from actors.settings import Settings
 from actors.world import World

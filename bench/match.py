@@ -16,7 +16,7 @@ from time import process_time
 
 import Stemmer
 
-from actors.matcher.index import StandingQueries
+from actors.matcher import StandingQueries
 from actors.query import AnalysedText, parse
 from bench.topic import MATERIAL, Figure, Row, Topic, size
 

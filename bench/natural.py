@@ -29,7 +29,7 @@ from time import perf_counter, process_time
 import msgspec
 
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import look_page
 from bench.topic import MATERIAL, Absent, Figure, Row, Topic, size
 

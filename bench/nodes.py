@@ -25,10 +25,10 @@ from bench.log_loads import median, opened, percentile
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, seeded, signed, source_id, unsigned
 from bench.topic import Absent, Figure, Row, Topic, size
 from extras.cluster.postgres.database import open_postgres
+from storage.records.access import ApiKey
 from storage.records.identity import START, id_of
-from storage.records.key import ApiKey
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Vault
 from storage.sql.storage import Storage
 from tests.e2e.service import a_service
 from tests.e2e.test_postgres import variables

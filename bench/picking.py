@@ -26,7 +26,7 @@ from typing import NamedTuple
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.traits import ASIDE
@@ -34,9 +34,8 @@ from actors.content.tasks import look_page
 from bench import natural
 from bench.churn_material import DEFAULT, halves, histories, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size
-from extras.picking.block_elements import standing_blocks
 from extras.picking.deriving import from_top
-from extras.picking.reaching import HtmlReaches
+from extras.picking.reaching import HtmlReaches, standing_blocks
 
 BLOCKS = 8
 """Blocks drawn per page."""

@@ -25,13 +25,12 @@ from typing import Any
 import trio
 from trio_websocket import connect_websocket
 
-from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
+from actors.egress.transport import SystemResolver, TcpConnector
 from actors.messages.workers import RecorderMessage
-from actors.recorder.actor import Recorder
-from actors.recorder.signing import SigningKeys
+from actors.recorder.actor import Recorder, SigningKeys
 from actors.settings import Settings
-from actors.signatures.event import new_signing_key
+from actors.signatures import new_signing_key
 from actors.sources.admission import Admission
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.actor import PushSource

@@ -19,7 +19,7 @@ from typing import Any
 import trio
 
 from actors.egress.guard import Guard
-from actors.egress.sockets import SystemResolver, TcpConnector, public_trust
+from actors.egress.transport import SystemResolver, TcpConnector, public_trust
 from actors.world import Rendered, RenderRequest
 from bench.topic import Absent, Figure, Row, Topic, size
 from extras.browser.holder import descendants, weigh

@@ -18,11 +18,11 @@ import trio
 from bench.log_loads import ROUNDS, closed_loop, median, opened, percentile, poisson, sender
 from bench.log_material import seeded
 from bench.topic import Figure, Row, Topic, size
-from extras.cluster.replica.folder import FolderObjects
+from extras.cluster.replica.log import FolderObjects
 from extras.cluster.replica.parts import CURRENT, read_change
 from extras.cluster.replica.shipper import Shipper
 from extras.cluster.replica.shipping import REPLICA, shipping_of
-from extras.cluster.standby.following import Follower, StandbyCopy
+from extras.cluster.standby import Follower, StandbyCopy
 from storage.append import events_of
 from storage.sql.storage import Storage
 from supervision import ChildSpec, Supervisor

@@ -21,7 +21,7 @@ import trio
 from actors.egress.traffic import build_egress
 from actors.settings import Settings
 from actors.sources.feed.reader import FeedReader
-from actors.sources.polling.actor import PolledSource
+from actors.sources.polling import PolledSource
 from actors.sources.ports import LiveSource, Ports
 from actors.world import World
 from bench.topic import ROOT, Figure, Row, Topic, size

@@ -24,7 +24,7 @@ from bench.stream_clients import REQUEST, Crowd, Server, mark_of
 from bench.stream_house import FIRST, KEY, more_files
 from bench.topic import Figure, Row, Topic, size
 from storage.records.identity import Seq, id_of
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 
 CLIENTS, EVENTS, REQUESTS, ROUNDS = size(1_000, 10), size(20, 2), size(1_500, 20), size(2, 1)
 MANY, MANY_EVENTS, IDLE = size(10_000, 20), size(6, 2), size(16.0, 0.5)

@@ -29,16 +29,16 @@ from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
 from actors.destination_kinds.table import built_in_kinds
-from actors.matcher.actor import Lag
+from actors.matcher import Lag
 from actors.settings import Settings
 from actors.world import World
 from api.server.server import serve
 from api.streams.sse import event_frame
 from bench.log_material import DRAFTS, a_harvest, source_id
 from sanderling.serve import COLLECT
+from storage.records.access import ApiKey
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
-from storage.records.key import ApiKey
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite

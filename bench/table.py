@@ -22,8 +22,7 @@ from bench.sources import a_source, some_ports
 from bench.topic import Figure, Row, Topic, size
 from storage.ownership import Ownership
 from storage.records.identity import SourceId
-from storage.records.source import WatchedSource
-from storage.records.states import Health
+from storage.records.source import Health, WatchedSource
 from supervision import DynamicSupervisor
 
 COUNT = size(100_000, 5_000)

@@ -31,12 +31,12 @@ import httpx
 import trio
 from httpx_sse import ServerSentEvent
 
-from extras.cluster.replica.folder import FolderObjects
+from extras.cluster.replica.log import FolderObjects
 from extras.cluster.replica.place import replica_keys
-from extras.cluster.standby.following import Follower, StandbyCopy
+from extras.cluster.standby import Follower, StandbyCopy
 from sanderling.client.api import Client, events_of
 from sanderling.exits import CommandFailed
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
 from tests.e2e.test_kill import BEGINNING, publish

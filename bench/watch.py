@@ -19,7 +19,7 @@ from time import perf_counter
 from msgspec import Struct
 
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageLook
+from actors.content.messages import PageLook
 from actors.content.tasks import look_page
 from bench.natural import asked, first_lines
 from bench.topic import Figure, Row, Topic, size

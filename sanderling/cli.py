@@ -193,7 +193,7 @@ def completion_script(shell: str) -> str:
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
     """Show each setting's value and origin in this shell, and the values that differ in a running service."""
     from sanderling import settings_shown
-    from sanderling.client.admin_socket import settings_at
+    from sanderling.client.api import settings_at
     from sanderling.client.terminal import shown
 
     if as_markdown:
@@ -212,7 +212,7 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
 def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """Make a link that sets the dashboard's password once, also for a running service, and if you forgot it."""
     from sanderling import keyring
-    from sanderling.client.admin_socket import running_at
+    from sanderling.client.api import running_at
     from sanderling.client.terminal import print_page
 
     settings = loaded(config, flags).settings
@@ -232,7 +232,7 @@ def version(*, as_json: bool) -> int:
     from actors import BUILD
     from sanderling import __version__
     from sanderling.client.terminal import print_page
-    from storage.sqlite.engine.migrations import STEPS
+    from storage.sqlite.engine import STEPS
 
     found = {"version": __version__, "build": BUILD, "schema": len(STEPS)}
     print_page(found, lambda _: [f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}"], as_json=as_json)

@@ -20,8 +20,8 @@ from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, NoKey, Unavailable
-from storage.secrets.vault import Vault, read_master
-from storage.sqlite.engine.folder import DATABASE
+from storage.secrets import Vault, read_master
+from storage.sqlite.engine import DATABASE
 from storage.sqlite.ownership import as_owner, as_root
 
 STANDBY = "standby"

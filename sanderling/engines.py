@@ -12,9 +12,9 @@ from actors.settings import Settings
 from sanderling.data_folder import command_errors, named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from storage.secrets.vault import Vault
+from storage.secrets import Vault
 from storage.sql.storage import Storage
-from storage.sql.stores.keys import CommandKeys
+from storage.sql.stores.people import CommandKeys
 from storage.sqlite.database import open_keys, open_sqlite
 
 

@@ -15,18 +15,17 @@ from msgspec.structs import replace
 
 from actors.keys import BURST, RATE, KeyRefused, new_key
 from actors.settings import Settings
-from actors.signatures.event import jwks, new_signing_key
+from actors.signatures import jwks, new_signing_key
 from api.dashboard.account.entry import new_link
 from sanderling.data_folder import find_master_key, master_in, working_in
 from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, now
+from storage.records.access import SHOWN, Activity, ApiKey, SigningKey, allowed
 from storage.records.identity import Millis, Seq, id_of, rfc3339, seq_at
-from storage.records.key import SHOWN, ApiKey, SigningKey
-from storage.records.person import Activity, allowed
-from storage.sql.stores.keys import CommandKeys
-from storage.sqlite.upkeep.upgrade import RotationResult, rotate
+from storage.sql.stores.people import CommandKeys
+from storage.sqlite.upkeep import RotationResult, rotate
 
 PART = 6
 """Minimum letters of an id, from its beginning or end, that identify a key."""

@@ -9,8 +9,7 @@ from typing import TypeVar
 import trio
 
 from actors.catalogue import Catalogue, Named
-from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.session import Login, server_of
+from actors.destination_kinds.email import Login, Mail, server_of
 from actors.destination_kinds.messengers import messenger
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.egress.failures import Blame, CheckFailed

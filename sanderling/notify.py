@@ -14,7 +14,7 @@ import trio
 
 from actors.app_context import AppContext
 from actors.system import Front
-from storage.records.states import HEALTH, SOURCES
+from storage.records.source import HEALTH, SOURCES
 from supervision import Child, ChildSpec
 
 Tell = Callable[[str], None]

@@ -18,7 +18,7 @@ import trio
 from nacl import exceptions
 from nacl.pwhash import argon2id
 
-from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
+from actors.egress.transport import SystemResolver, TcpConnector, public_trust, trusting
 from actors.extras import always_on
 from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics

@@ -27,15 +27,14 @@ from actors.destination_kinds.kind import Service
 from actors.destination_kinds.table import kinds_of
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.overseer.journal import Journal
-from actors.recorder.signing import signing_keys
+from actors.overseer.overseer import Journal
+from actors.recorder.actor import signing_keys
 from actors.setting_table import declared
 from actors.settings import Settings, address
 from actors.system import Front, Superseded, System
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
-from api.server.listeners import StartupListener, admin_socket, metrics_listener
-from api.server.server import front, tell_renewal
+from api.server.server import StartupListener, admin_socket, front, metrics_listener, tell_renewal
 from sanderling import __version__
 from sanderling.data_folder import STAGE, STANDBY, unfinished
 from sanderling.engines import engine_of

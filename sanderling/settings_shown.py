@@ -23,7 +23,7 @@ def as_text(loaded: Loaded) -> str:
 
 
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:
-    from sanderling.client.admin_socket import unlike
+    from sanderling.client.api import unlike
 
     others = unlike(here, theirs)
     yield "These are this shell's. The service that runs on the data folder has " + (

@@ -22,8 +22,7 @@ from supervision.errors import (
 )
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
 from supervision.policy import Alarm, Backoff
-from supervision.states import State, StateChange
-from supervision.status import Status, StepFigures
+from supervision.status import State, StateChange, Status, StepFigures
 from supervision.supervisor import Supervisor
 from supervision.watchdog import Stall, Watchdog
 

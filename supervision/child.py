@@ -19,7 +19,7 @@ import trio
 from supervision.errors import Crash, InvalidSpec, NotReady, describe
 from supervision.mailbox import Mailbox
 from supervision.policy import Backoff, Exit
-from supervision.states import State, StateChange
+from supervision.status import State, StateChange
 
 if TYPE_CHECKING:
     from supervision.status import Tree

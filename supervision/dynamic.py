@@ -18,8 +18,7 @@ import trio
 from supervision.child import Child, ChildSpec, run_child
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
 from supervision.policy import Alarm, Exit, GiveUp, Limit, Quarantine, Restart, decide, is_alarming
-from supervision.states import ChangeListener, State, StateChange
-from supervision.status import StepClock, Tree
+from supervision.status import ChangeListener, State, StateChange, StepClock, Tree
 
 SLICE = 10_000
 STOP_SLICE = 500

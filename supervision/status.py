@@ -1,5 +1,7 @@
 """The common part of the supervisors: their place in a tree, and the status of a child, from the supervisors' records
 and the tasks themselves, without asking any child.
+
+The states of a child, and the notices of their changes, which no broken listener can harm.
 """
 
 from __future__ import annotations
@@ -7,17 +9,70 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from enum import StrEnum
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 import trio
 
-from supervision.errors import Crash, NoSuchChild, Stopping
+from supervision.errors import Crash, NoSuchChild, Stopping, describe
 from supervision.mailbox import MailboxStatistics
 from supervision.policy import Exit
-from supervision.states import ChangeListener, State, StateChange
 
 if TYPE_CHECKING:
     from supervision.child import Child
+
+
+class State(StrEnum):
+    """starting: not yet ready. backoff: waits for its next life. quarantined: waits long, after too many crashes.
+    stopping: was asked to end. ended: has no task.
+    """
+
+    STARTING = "starting"
+    RUNNING = "running"
+    BACKOFF = "backoff"
+    QUARANTINED = "quarantined"
+    STOPPING = "stopping"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A child changed its state, at a moment of Trio's clock. `crash`: its last one, if any."""
+
+    path: str
+    old: State
+    new: State
+    at: float
+    restarts: int
+    crash: Crash | None
+
+    def __str__(self) -> str:
+        why = f" ({self.crash})" if self.crash is not None else ""
+        return f"{self.path}: {self.old} -> {self.new}{why}"
+
+
+N = TypeVar("N")
+
+
+class ChangeListener(Generic[N]):
+    """Calls a listener, if there is one. Its exceptions are counted and kept here, and do not propagate."""
+
+    __slots__ = ("crash", "failures", "listener")
+
+    def __init__(self, listener: Callable[[N], None] | None) -> None:
+        self.listener = listener
+        self.failures = 0
+        self.crash: Crash | None = None
+
+    def notify(self, event: N) -> None:
+        """Pass a notice on. Never raises an Exception, since it is called in a child's task, between its lives."""
+        if self.listener is None:
+            return
+        try:
+            self.listener(event)
+        except Exception as error:
+            self.failures += 1
+            self.crash = describe(error)
 
 
 class StepFigures(NamedTuple):

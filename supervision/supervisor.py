@@ -21,8 +21,7 @@ import trio
 from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, run_child
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Exit, GiveUp, Limit, Quarantine, Restart, decide
-from supervision.states import State, StateChange
-from supervision.status import StepClock, Tree
+from supervision.status import State, StateChange, StepClock, Tree
 
 
 class Supervisor(Tree):

@@ -18,9 +18,9 @@ import trio
 
 from actors.delivery.actor import MOST_CLAIMED
 from actors.delivery.claims import Claims
-from actors.delivery.digest import MOST_EVENTS as OF_A_DIGEST
-from actors.matcher.actor import PAGE as OF_THE_MATCHER
-from actors.matcher.actor import Matcher
+from actors.delivery.schedule import MOST_EVENTS as OF_A_DIGEST
+from actors.matcher import PAGE as OF_THE_MATCHER
+from actors.matcher import Matcher
 from api.nouns import events as past
 from api.nouns.events import AT_ONCE as OF_HISTORY
 from api.streams.export import PAGE as OF_AN_EXPORT
@@ -29,9 +29,8 @@ from api.streams.reader import TURN as OF_A_STREAM
 from api.streams.reader import Reader
 from extras.agents.tools import _AT_ONCE as OF_AN_AGENT
 from extras.agents.within import Service
-from extras.publish import documents
-from extras.publish.entry import FeedPage
-from extras.publish.formats import FORMATS
+from extras.publish import newest as documents
+from extras.publish.formats import FORMATS, FeedPage
 from extras.publish.hub import Hub
 from extras.publish.newest import MOST as OF_A_FEED
 from storage.sql.stores.outbox import Outbox

@@ -14,11 +14,10 @@ from urllib.parse import urlsplit
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode, end_of_prolog, unpacked
-from actors.content.bodies.sniffing import ERROR, NO_FILES, binary_kind, is_document, looks_like_html
-from actors.content.bodies.text import absolute, normalise
+from actors.content.bodies.text import ERROR, NO_FILES, absolute, binary_kind, is_document, looks_like_html, normalise
 from actors.content.errors import ContentError
-from actors.content.feeds.feeds import feed_root, looks_like_json, read_feed
-from actors.content.messages.readings import FeedLink, Finding, StandIn
+from actors.content.feeds import feed_root, looks_like_json, read_feed
+from actors.content.messages import FeedLink, Finding, StandIn
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.listing import base_of
 from actors.content.pages.plain import read_bytes, read_file, read_plain, unwatchable

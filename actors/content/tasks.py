@@ -18,13 +18,12 @@ from actors.content.changes.difference import StateContexts, is_restless, remark
 from actors.content.changes.listed import look_list, read_item
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.news import noise_keys
-from actors.content.changes.swaps import CheckMoment
-from actors.content.changes.withheld import find_text
+from actors.content.changes.swaps import CheckMoment, find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
-from actors.content.feeds.feeds import read_feed, read_outline
-from actors.content.messages.readings import FILE, is_same
-from actors.content.messages.requests import (
+from actors.content.feeds import read_feed, read_outline
+from actors.content.messages import (
+    FILE,
     HIGHEST_BAR,
     LOWEST_BAR,
     BodyRequest,
@@ -38,15 +37,17 @@ from actors.content.messages.requests import (
     PageRequest,
     SelectorsRequest,
     StandingRequest,
+    is_same,
 )
 from actors.content.pages import selectors
-from actors.content.pages.event_text import code_of, event_text
 from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
     NOTHING,
     PageMetadata,
     PageReading,
     blocks_in,
+    code_of,
+    event_text,
     head_of,
     is_one_value,
     open_page,
@@ -55,10 +56,10 @@ from actors.content.pages.page import (
     writing_of,
 )
 from actors.content.pages.plain import ROOT, format_of
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
-from actors.content.wording.fingerprint import content_hash, simhash
-from actors.messages.previews import FoundValue
+from actors.content.values.reading import Writing
+from actors.content.wording.words import content_hash, simhash
+from actors.messages.requests import FoundValue
 from storage.records.event import StandingValues
 
 MOST_VALUES = 20

@@ -8,15 +8,14 @@ from urllib.parse import urlsplit
 
 import trio
 
-from actors.delivery.actor import DestinationActor, result_of
-from actors.delivery.attempt import Sender, sample
-from actors.delivery.concurrency import ConcurrencyLimiter
+from actors.delivery.actor import DestinationActor, Sender, result_of, sample
+from actors.delivery.claims import ConcurrencyLimiter
 from actors.delivery.status import NoticePublisher
 from actors.destination_kinds.kind import DeliveryTransport
 from actors.destination_kinds.table import Kinds
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, OutboxGrew, Record
-from actors.signatures.event import Signer
+from actors.signatures import Signer
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.records.destination import Destination

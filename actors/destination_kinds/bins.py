@@ -17,8 +17,7 @@ from contextlib import suppress
 
 import trio
 
-from actors.destination_kinds.kind import DeliveryTransport, Poster
-from actors.destination_kinds.values import HIDDEN
+from actors.destination_kinds.kind import HIDDEN, DeliveryTransport, Poster
 from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from actors.catalogue import Catalogue
-from actors.destination_kinds.email.kind import Mail, email_kind
+from actors.destination_kinds.email import Mail, email_kind
 from actors.destination_kinds.kind import DestinationKind, Service
 from actors.destination_kinds.messengers.kind import kind_of
 from actors.destination_kinds.messengers.messenger import Messenger, built_in

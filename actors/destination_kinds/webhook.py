@@ -14,13 +14,13 @@ from typing import Final
 
 import msgspec
 
+from actors import signatures
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import WEBHOOK_ADDRESS, WEBHOOK_FIELDS
 from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind
 from actors.egress.headers import header_pairs, wrong_headers
 from actors.egress.url import parse_url
-from actors.signatures import webhook
 from actors.world import World
 from storage.records.destination import WEBHOOK, Destination
 from storage.records.secrecy import without_secrets
@@ -106,7 +106,7 @@ _SECRET_SIZE = 32
 
 
 def new_secret(world: World) -> str:
-    return webhook.new_secret(world.entropy(_SECRET_SIZE))
+    return signatures.new_secret(world.entropy(_SECRET_SIZE))
 
 
 def signed_headers(destination: Destination, webhook_id: str, body: bytes, world: World) -> dict[str, str]:
@@ -117,7 +117,7 @@ def signed_headers(destination: Destination, webhook_id: str, body: bytes, world
         "Content-Type": MEDIA if destination.format == "cloudevents" else "application/json",
         "webhook-id": webhook_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": webhook.sign(webhook.live(destination.secrets, now), webhook_id, timestamp, body),
+        "webhook-signature": signatures.sign(signatures.live(destination.secrets, now), webhook_id, timestamp, body),
     }
 
 

@@ -12,7 +12,7 @@ import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
 
 from actors.content.bodies.robots_text import TASKS as ROBOTS
-from actors.content.messages.requests import BodyRequest, PageRequest
+from actors.content.messages import BodyRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.extras import always_on
 from actors.notification.message_template import TASKS as MESSAGES

@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from actors.messages.previews import Preview, Previewed
-from actors.messages.requests import DetectRequest, NewSource, SourcePatch, TagSettings
+from actors.messages.requests import DetectRequest, NewSource, Preview, Previewed, SourcePatch, TagSettings
 from actors.messages.views import (
     ALL,
     AddedSource,

@@ -1,8 +1,13 @@
-"""Views in actors' answers: a current source, reasons, pages of a list; and the selection of sources. Pure."""
+"""Views in actors' answers: a current source, reasons, pages of a list; and the selection of sources. Pure.
+
+Lists of feeds as feed readers exchange them (OPML): the records of one, and the library written as one. Pure.
+A worker parses such files (`content/feeds/feeds.py`), since they are as hostile as any other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -10,8 +15,7 @@ from msgspec import Struct
 from storage.records.event import StandingValues
 from storage.records.identity import Millis, SourceId
 from storage.records.message import Message
-from storage.records.source import Source, SourceRuntime, state_of, tag_of
-from storage.records.states import Cause, Flag, SourceState
+from storage.records.source import OWN_NAMESPACES, Cause, Flag, Source, SourceRuntime, SourceStateName, state_of, tag_of
 from storage.records.tiers import SourceType
 
 ReasonKind = Literal[
@@ -68,7 +72,7 @@ class SourceView(Struct, frozen=True):
         return self.inheriting or self.source
 
     @property
-    def state(self) -> SourceState:
+    def state(self) -> SourceStateName:
         return state_of(self.source, self.hot, overdue=self.overdue)
 
 
@@ -153,7 +157,7 @@ class SourcePage(Struct, frozen=True):
 
     views: Sequence[SourceView]
     next_after: tuple[int, float, str, int] | None
-    census: Mapping[SourceState, int] = {}
+    census: Mapping[SourceStateName, int] = {}
 
 
 class SourceSelection(Struct, frozen=True):
@@ -163,7 +167,7 @@ class SourceSelection(Struct, frozen=True):
     """
 
     words: tuple[str, ...] = ()
-    states: tuple[SourceState, ...] = ()
+    states: tuple[SourceStateName, ...] = ()
     flags: tuple[Flag, ...] = ()
     tags: tuple[str, ...] = ()
     kinds: tuple[SourceType, ...] = ()
@@ -223,3 +227,43 @@ def folders_of(tags: Sequence[str]) -> set[str]:
 def text_of(source: Source) -> str:
     """Return the lower-case text that finds a source: its URL, both titles and its tags."""
     return "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()
+
+
+MEDIA = "text/x-opml; charset=utf-8"
+
+
+class FeedLine(Struct, frozen=True):
+    """One feed of a list. `tags` are its folders and categories."""
+
+    url: str
+    title: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Outline(Struct, frozen=True):
+    """A list of feeds. lists: addresses of further lists, which are not followed. left_out: feeds beyond the limit."""
+
+    title: str
+    feeds: tuple[FeedLine, ...]
+    lists: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+def written(sources: Iterable[Source], title: str) -> Iterator[str]:
+    """Yield the OPML piece by piece. Labels become categories; the service's own tags are left out. Pages and
+    WebSockets get an `xmlUrl` too, so that Sanderling can import the list again.
+    """
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n'
+    yield f"<head><title>{escape(_plain(title), quote=False)}</title></head>\n<body>\n"
+    for source in sources:
+        words = [tag.removeprefix("label:") for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
+        joined = ",".join(_plain(word).replace(",", " ").replace("/", " ") for word in words)
+        category = f' category="{escape(joined)}"' if words else ""
+        text, url = escape(_plain(source.called)), escape(_plain(source.url))
+        yield f'<outline type="{source.tier.outline}" text="{text}" xmlUrl="{url}"{category}/>\n'
+    yield "</body>\n</opml>\n"
+
+
+def _plain(text: str) -> str:
+    """Return one line of text, without characters that XML 1.0 can't hold."""
+    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())

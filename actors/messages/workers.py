@@ -7,8 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from actors.messages.outline import FeedLine
-from actors.messages.views import TestResult
+from actors.messages.views import FeedLine, TestResult
 from storage.records.event import Stored
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Harvest, SourceState, StoredJar

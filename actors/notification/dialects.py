@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from actors.content.wording.spans import cut as cut_line
+from actors.content.wording.words import cut as cut_line
 
 DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card", "jinja"]
 _MARKS = re.compile(r"[\\`*_\[\]()~|>]")

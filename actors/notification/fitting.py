@@ -12,8 +12,8 @@ from html import unescape
 from typing import NamedTuple
 
 from actors.notification.dialects import DIALECTS, MEASURES, Dialect, DialectName, TextLimits, Unit, cut, one_line
+from actors.notification.headline import LONGEST_LINE, DiffLine, Notification, NotificationItem
 from actors.notification.message_language import ENGLISH, MessageTexts
-from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, NotificationItem
 
 _SHORTEST = 24
 """Shortest part of a line worth keeping, in characters; shorter ones are dropped."""

@@ -28,8 +28,8 @@ from msgspec import Struct
 from actors.content.errors import ContentError
 from actors.notification.dialects import DIALECTS, MEASURES, Dialect, TextLimits, cut, one_line
 from actors.notification.fitting import difference_lines, text_of
+from actors.notification.headline import DiffLine, KindLine, Notification, NotificationItem
 from actors.notification.message_language import MessageTexts
-from actors.notification.reading import DiffLine, KindLine, Notification, NotificationItem
 
 T = TypeVar("T")
 

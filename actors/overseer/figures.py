@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from actors.matcher.actor import Lag
+from actors.matcher import Lag
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
-from actors.sources.schedule.overdue import OverdueMonitor
+from actors.sources.schedule.silence import OverdueMonitor
 from actors.world import World
 from storage.records.identity import START, millis_of
-from storage.records.states import RANK, SOURCES
+from storage.records.source import RANK, SOURCES
 from storage.records.tiers import TIERS
 from storage.sql.storage import Storage
 

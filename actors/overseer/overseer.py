@@ -1,25 +1,95 @@
-"""The view over the whole service, and the actions on its parts. Reads records in memory and waits for no actor."""
+"""The view over the whole service, and the actions on its parts. Reads records in memory and waits for no actor.
+
+The newest changes of states and the newest log lines, each in a ring with consecutive numbers.
+
+Readiness of the service: checks by name, the step of its start, and the watch on its storage.
+
+The open streams of this node, for the operator: each one's owner and cursor, and a way to close it. The
+listeners share the list, so the admin socket shows the streams of the public one. Cursors are read on demand,
+so an open stream costs nothing extra.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
-from actors.overseer.journal import Journal, StateTransition
+from actors.messages.workers import Record, RecorderMessage
+from actors.notices import RESTORE, damage_notice
 from actors.overseer.rows import ChildSummary, Kind, Orders, Row, RowQuery, first_line, worst_of
+from actors.recorder.actor import Recorder
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource
+from actors.sources.registry.actor import Registry
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.ownership import Members
-from storage.records.identity import Millis
-from storage.records.source import Source, SourceRuntime
-from storage.records.states import PartState
-from supervision import Child, DynamicSupervisor, State, StateChange, Status, Supervisor
+from storage.records.identity import SERVICE, Millis, Seq
+from storage.records.source import Harvest, PartState, Source, SourceRuntime
+from storage.sql.storage import Storage
+from supervision import Child, DynamicSupervisor, Mailbox, MailboxFull, Reply, State, StateChange, Status, Supervisor
+
+T = TypeVar("T")
+CHANGES, LINES = 1000, 2000
+
+
+class Ring(Generic[T]):
+    """At most `most` items, the oldest go first. Numbers are consecutive, from 1 on."""
+
+    def __init__(self, most: int) -> None:
+        self._items: deque[T] = deque(maxlen=most)
+        self.last = 0
+
+    def add(self, item: T) -> None:
+        self._items.append(item)
+        self.last += 1
+
+    def after(self, number: int) -> list[tuple[int, T]]:
+        """Return the items after a number, oldest first, with their numbers."""
+        first = self.last - len(self._items) + 1
+        skip = max(0, number - first + 1)
+        return [(first + index, item) for index, item in enumerate(self._items) if index >= skip]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+@dataclass(frozen=True, slots=True)
+class StateTransition:
+    """The part of the tree at `path` changed its state; `error` is the first line of its crash, if any."""
+
+    at: Millis
+    path: str
+    was: str
+    now: str
+    error: str
+
+
+Line = Mapping[str, Any]
+"""A log line as written: `ts`, `level`, `event`, `actor` if known, and other fields, safe to show."""
+
+
+class Journal:
+    """Both rings. Made before the log, which writes into it."""
+
+    def __init__(self) -> None:
+        self.changes: Ring[StateTransition] = Ring(CHANGES)
+        self.lines: Ring[Line] = Ring(LINES)
+
+    def lines_of(self, actor: str, after: int, limit: int) -> list[tuple[int, Line]]:
+        """Return the newest `limit` lines after a number, of an actor and those below it; "" means all."""
+        found = self.lines.after(after)
+        if actor:
+            found = [one for one in found if f"{one[1].get('actor', '')}/".startswith(f"{actor}/")]
+        return found[-limit:]
+
 
 STATES: dict[State, PartState] = {
     State.STARTING: "starting",
@@ -275,3 +345,155 @@ class Overseer:
 
 def _worst(states: Mapping[PartState, int]) -> PartState:
     return worst_of([state for state, count in states.items() if count])
+
+
+_STARTING = {
+    "log": "opening the log of events",
+    "parsers": "starting the workers",
+    "deliveries": "reading the destinations",
+    "matcher": "reading the alerts",
+}
+"""The current task of a part until it is ready, for users."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Called, it returns the checks by name, "" where all is well. stopping: whether the service stops."""
+
+    storage: Storage
+    recorder: Recorder
+    registry: Registry
+    overseer: Overseer
+    children: Callable[[], Sequence[Child]]
+    stopping: Callable[[], bool]
+
+    def __call__(self) -> Mapping[str, str]:
+        down = [child.path for child in self.children() if child.state is not State.RUNNING]
+        return {
+            "storage": self._storage_fault(),
+            "recorder": self.recorder.fault(),
+            "watching": self.registry.overdue_monitor.fault(),
+            "members": self.storage.ownership.isolation(),
+            "tree": "" if not down else f"not running: {', '.join(down)}",
+            "draining": self._draining(),
+        }
+
+    def starting(self) -> str:
+        part = next((child.spec.id for child in self.children() if child.state is not State.RUNNING), "")
+        if part == "registry":
+            return f"reading the sources, {len(self.registry.table):,} so far"
+        return _STARTING.get(part, "starting its parts")
+
+    def _storage_fault(self) -> str:
+        if self.storage.damage.says:
+            return f"{self.storage.damage.says}. {RESTORE}"
+        if not self.storage.stands():
+            return "the data folder was deleted or replaced while it was in use: put it back, or all since then is lost"
+        idle = trio.current_time() - self.storage.writer_moved_at()
+        return "" if idle < 30 else f"the writer has not moved for {idle:.0f} s"
+
+    def _draining(self) -> str:
+        if self.stopping():
+            return "the service is stopping"
+        # Nodes drain together: requests and streams must still find a ready one.
+        drained = self.overseer.pause_switch.is_drained and not self.storage.ownership.shared
+        return "checks are stopped until a person resumes them" if drained else ""
+
+
+class StorageWatch:
+    """`stop` ends the tree, as only a new process can write again; `loss` says why, "" while storage works."""
+
+    def __init__(
+        self,
+        world: World,
+        storage: Storage,
+        recorder: Mailbox[RecorderMessage],
+        base_url: str,
+        stop: Callable[[], None],
+    ) -> None:
+        self._world, self._storage, self._recorder = world, storage, recorder
+        self._base_url, self._stop = base_url, stop
+        self._damage_reported = False
+        self.loss = ""
+
+    async def run(self, child: Child) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._storage.follow)
+            nursery.start_soon(self._report_damage)
+            self.loss = await self._storage.wait_ended()
+            if self.loss:
+                self._world.log("storage.lost", level="error", why=self.loss)
+                self._stop()
+            await trio.sleep_forever()
+
+    async def _report_damage(self) -> None:
+        """Report damage once: in the log lines and, if the log still works, as an event."""
+        says = await self._storage.damage.wait()
+        if self._damage_reported:
+            return
+        self._damage_reported = True
+        self._world.log("storage.damaged", level="error", says=f"{says}. {RESTORE}")
+        report = damage_notice(says, self._base_url, self._world.now())
+        with suppress(MailboxFull):  # the line and /readyz must do
+            self._recorder.send_nowait(Record(Harvest(SERVICE, (report,), None), Reply()))
+
+
+class StreamOwner(NamedTuple):
+    """key: the id of an API key or a dashboard session; "" on the admin socket. name, prefix: of the key."""
+
+    key: str
+    name: str
+    prefix: str = ""
+
+
+class StreamProgress(Protocol):
+    """A stream's cursor, and the bytes of events it has sent."""
+
+    cursor: Seq
+    sent: int
+
+
+class OpenStream(NamedTuple):
+    """asked: path and query. progress: None without the log. close: ends it; the client may reconnect and resume."""
+
+    number: int
+    owner: StreamOwner
+    address: str
+    asked: str
+    since: Millis
+    progress: StreamProgress | None
+    close: Callable[[], None]
+
+
+class OpenStreams:
+    """All open streams by number; numbers are never reused."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, OpenStream] = {}
+        self._last = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def all(self) -> list[OpenStream]:
+        return list(self._open.values())
+
+    def find(self, number: int) -> OpenStream | None:
+        return self._open.get(number)
+
+    def add(
+        self,
+        owner: StreamOwner,
+        address: str,
+        asked: str,
+        since: Millis,
+        *,
+        progress: StreamProgress | None,
+        close: Callable[[], None],
+    ) -> int:
+        self._last += 1
+        self._open[self._last] = OpenStream(self._last, owner, address, asked, since, progress, close)
+        return self._last
+
+    def drop(self, number: int) -> None:
+        del self._open[number]

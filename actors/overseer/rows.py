@@ -18,7 +18,7 @@ import trio
 
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
-from storage.records.states import PARTS, Flag, PartState
+from storage.records.source import PARTS, Flag, PartState
 from storage.records.tiers import SourceType
 from supervision import Mailbox
 

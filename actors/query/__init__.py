@@ -9,10 +9,9 @@ True
 """
 
 from actors.query.analysis import AnalysedText
-from actors.query.languages import UnknownLanguage, languages
-from actors.query.nodes import Query
 from actors.query.parts import EventSide, EventView, Match, Texts, decode_event, matches
-from actors.query.syntax import QueryError, parse
+from actors.query.syntax import Query, QueryError, parse
+from actors.query.words import UnknownLanguage, languages
 
 __all__ = [
     "AnalysedText",

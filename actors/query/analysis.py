@@ -20,9 +20,8 @@ from unicodedata import normalize
 
 from actors.query import words
 from actors.query.conditions import NO_FACTS, Condition, Facts
-from actors.query.languages import Language, fold, language
-from actors.query.nodes import Phrase, Prefix, Unit
-from actors.query.words import MARKS
+from actors.query.syntax import Phrase, Prefix, Unit
+from actors.query.words import MARKS, Language, fold, language
 
 Positions = Mapping[str, list[tuple[int, int]]]
 """By key: its occurrences, as the position of its first word and the one after its last."""

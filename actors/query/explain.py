@@ -16,9 +16,8 @@ from msgspec import Struct
 from actors.query import words
 from actors.query.analysis import AnalysedText, TextSpan, word_spans
 from actors.query.conditions import Condition, Facts
-from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
 from actors.query.parts import EventSide, Match, PartName, TextPart, Texts, decode_event, matches, parts_of, text_of
-from actors.query.syntax import QueryError, parse
+from actors.query.syntax import All, Any, Node, Not, Phrase, Query, QueryError, Term, Word, parse, terms
 
 MOST_MARKS = 100
 """Maximum marks in a title, a content or a text of a diff; the first ones."""

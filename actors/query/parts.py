@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from actors.query.analysis import AnalysedText, TermOccurrence
 from actors.query.conditions import NO_FACTS, Condition, Fact, Facts
-from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word, terms
+from actors.query.syntax import All, Any, Node, Not, Phrase, Prefix, Query, Word, terms
 from storage.records.tiers import WITH_DIFF
 
 

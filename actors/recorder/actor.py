@@ -5,6 +5,15 @@ transaction, so their order is the order of commit. Storage shows readers the co
 actor is alive to acknowledge them. If it is cancelled or crashes, the result of taken, unfinished messages is *unknown*
 to their senders: their requests end as Unanswered, and they read their state back from storage. The mailbox outlives
 the actor, so messages not yet taken wait for its next life.
+
+The signing keys of a running service: the active one, and the published ones. `sanderling keys
+rotate-signing` runs in another process and only writes to the data folder. So each batch of events and each
+request for the JWK Set first reads the id of the active key, which takes microseconds. Both read the same
+storage, so a key is never used before it is published.
+
+The story of an event: that of another source's event of the last week with the same news. For an event with a
+diff, only the added texts are compared, without its link, since a page's address is the same in every change.
+An edited entry is a separate story, and so are held and practice events.
 """
 
 from __future__ import annotations
@@ -13,22 +22,156 @@ import contextlib
 import random
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
+import msgspec
 import trio
+from msgspec import Struct
 
+from actors.content.wording.story import NewsItem, same_story
+from actors.egress.http import Sign
+from actors.egress.url import Url
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.recorder.event_builder import Identifiers, build
-from actors.recorder.signing import SigningKeys
-from actors.recorder.stories import SameStories
-from actors.signatures.event import Signer
+from actors.signatures import MessageSigner, Signer, content_digest, directory, jwks, new_signing_key
 from actors.world import World
-from storage.append import Answer, events_of
+from storage.append import Answer, Marks, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError
-from storage.records.event import Draft, Stored
+from storage.records.access import PublicKey, SigningKey
+from storage.records.event import UPDATED, Diff, Draft, Stored, kind_of
 from storage.records.identity import Seq, SourceId
 from storage.records.tiers import Kind, tier_of
 from storage.sql.storage import Storage
 from supervision import Child, Mailbox, MailboxFull
+
+
+class Directory(NamedTuple):
+    """The published keys for signed requests, and the headers that prove their publisher."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+class SigningKeys:
+    """The keys as last read, the active one first; there is at least one. Keys with only a public half, of an import or
+    a lost master key, are read for each request, as a command deletes them.
+    """
+
+    def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
+        self._storage = storage
+        self._others: Sequence[PublicKey] = ()
+        self._hold(keys)
+
+    def _hold(self, keys: Sequence[SigningKey]) -> None:
+        self._keys = keys
+        self._signer = Signer(keys[0])
+        self._messages = [MessageSigner(key) for key in keys]
+        self._published: bytes | None = None
+
+    async def signer(self) -> Signer:
+        """Return the signer with the active key. Raises StorageError."""
+        await self._refresh()
+        return self._signer
+
+    async def published(self) -> bytes:
+        """Return all keys, including those without a private half, as an encoded JWK Set. Raises StorageError."""
+        await self._refresh()
+        others = await self._storage.keys.public()
+        if others != self._others:
+            self._others, self._published = others, None
+        if self._published is None:
+            self._published = jwks(self._keys, self._others)
+        return self._published
+
+    async def directory(self, authority: str, at: int) -> Directory:
+        """Return an authority's key directory (Web Bot Auth), signed; at: s since 1970. Raises StorageError."""
+        await self._refresh()
+        body = directory(self._messages)
+        digest = content_digest(body)
+        proof = self._messages[0].sign_directory(authority, digest, at)
+        return Directory(body, {"Content-Digest": digest, **dict(proof)})
+
+    async def _refresh(self) -> None:
+        active = await self._storage.keys.active_signing()
+        if active is not None and active != self._signer.key_id:
+            self._hold(await self._storage.keys.signing())
+
+    def signer_of_checks(self, world: World, agent: str) -> Sign:
+        async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
+            await self._refresh()
+            path = url.target.partition("?")[0]
+            return self._messages[0].sign_request(method, url.authority, path, agent, int(world.wall()))
+
+        return sign
+
+
+async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
+    """Return the signing keys, the active one first; the very first start makes one."""
+    keys = await storage.keys.signing()
+    if not keys:
+        await storage.keys.add_first_signing(new_signing_key(world.entropy(32), world.now()))
+        keys = await storage.keys.signing()
+    return keys
+
+
+_NONE = (Kind.NOTICE, Kind.HEARTBEAT, Kind.PRACTICE, Kind.HELD)
+_MOST_READ = 4_000
+"""Maximum characters of added texts that are joined."""
+
+
+class _StoryFields(Struct, gc=False):
+    id: str
+    source_url: str
+    url: str
+    title: str
+    content: str
+    tags: tuple[str, ...]
+    diff: Diff | None = None
+    story: str = ""
+
+
+_decode = msgspec.json.Decoder(_StoryFields).decode
+
+
+class SameStories:
+    """See `storage.append.Stories`."""
+
+    def marks(self, draft: Draft) -> Marks:
+        return () if kind_of(draft) in _NONE else _marks(draft)
+
+    def marks_of(self, event: Stored) -> Marks:
+        event_fields = None if event.kind in _NONE else _decoded(event)
+        return () if event_fields is None else _marks(event_fields)
+
+    def story(self, source: SourceId, draft: Draft, earlier: Sequence[Stored]) -> str:
+        item = _news_item(draft)
+        for event in sorted(earlier, key=lambda event: event.seq):
+            if (
+                event.source != source
+                and (other := _decoded(event)) is not None
+                and same_story(_news_item(other), item)
+            ):
+                return other.story or other.id
+        return ""
+
+
+def _decoded(event: Stored) -> _StoryFields | None:
+    try:
+        return _decode(event.body)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None  # a damaged body must not stop the log
+
+
+def _marks(news: Draft | _StoryFields) -> Marks:
+    return () if news.diff is None and UPDATED in news.tags else _news_item(news).marks()
+
+
+def _news_item(news: Draft | _StoryFields) -> NewsItem:
+    if news.diff is None:
+        return NewsItem("" if news.url == news.source_url else news.url, news.title, news.content)
+    added = "\n".join((*news.diff.added, *(each.after for each in news.diff.changed)))
+    return NewsItem("", "", added[:_MOST_READ])
+
 
 _OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}
 MOST_MESSAGES = 512

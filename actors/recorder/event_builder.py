@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec import UNSET
 
-from actors.content.wording.spans import of_text
+from actors.content.wording.words import of_text
 from storage.records.event import Draft, Event
 from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of, rfc3339
 

@@ -18,7 +18,7 @@ from actors.content.bodies.frames import OF_FRAMES
 from actors.content.values.kinds import values_of_entry
 from actors.query import AnalysedText, Query, QueryError, matches, parse
 from actors.query.conditions import NO_FACTS, Fact, Facts
-from actors.query.nodes import All, Any, Word, has_conditions
+from actors.query.syntax import All, Any, Word, has_conditions
 from storage.errors import StorageError
 from storage.records.alert import Alert, Scope
 from storage.records.event import NEW

@@ -18,8 +18,7 @@ from storage.records import trail
 from storage.records.event import Event
 from storage.records.identity import Millis, spoken
 from storage.records.message import Message, joined, message
-from storage.records.source import SourceRuntime
-from storage.records.states import Cause
+from storage.records.source import Cause, SourceRuntime
 from storage.records.trail import Note, Part, Verdict
 
 _ROUGHLY: Final = 1.2

@@ -24,12 +24,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.messages.readings import Entry
-from actors.content.messages.requests import ListLook, item_form
-from actors.content.wording.fingerprint import content_hash, simhash
+from actors.content.messages import Entry, ListLook, item_form
+from actors.content.wording.words import content_hash, simhash
 from actors.egress.url import read_host
 from actors.notices import notice_draft
-from actors.sources.checks.drafts import draft_of
+from actors.sources.checks.progress import draft_of
 from storage.records.event import NEW, UPDATED, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source

@@ -29,13 +29,22 @@ from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking, StateCounts, TagCounts
 from actors.sources.schedule.budgets import RENDERED, Price, cost_of, first_guess
 from actors.sources.schedule.cadence import startup_wait
-from actors.sources.schedule.overdue import OverdueRound
+from actors.sources.schedule.silence import OverdueRound
 from actors.sources.tiers import BEHAVIOURS, readers
-from storage.records import tally
+from storage.records import coverage
 from storage.records.identity import SERVICE, Millis, SourceId
-from storage.records.source import Source, SourceRuntime, WatchedSource, feed_keys, key_of, reads_plainly, state_of
+from storage.records.source import (
+    Flag,
+    Source,
+    SourceRuntime,
+    SourceStateName,
+    WatchedSource,
+    feed_keys,
+    key_of,
+    reads_plainly,
+    state_of,
+)
 from storage.records.source import SourceState as StoredState
-from storage.records.states import Flag, SourceState
 from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull
 
@@ -293,10 +302,10 @@ class SourceIndex:
     def tags(self) -> Mapping[str, int]:
         return self._tags.read()
 
-    def state_of(self, live: LiveSource) -> SourceState:
+    def state_of(self, live: LiveSource) -> SourceStateName:
         return state_of(live.source, live.hot, overdue=self._overdue_now(live))
 
-    def states(self) -> Mapping[SourceState, int]:
+    def states(self) -> Mapping[SourceStateName, int]:
         return self._states.read(self._overdue)
 
     async def _filtered_page(
@@ -380,7 +389,7 @@ class SourceIndex:
         unsaved_sources: list[LiveSource] = []
         today = self._ports.world.now() // DAY
         for part in _slices(self._live.values()):
-            unsaved_sources += [live for live in part if live.needs_save or tally.has_over(live.tally, today)]
+            unsaved_sources += [live for live in part if live.needs_save or coverage.has_over(live.tally, today)]
             await trio.lowlevel.checkpoint()
         return unsaved_sources
 

@@ -10,7 +10,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from actors.coverage.shifts import Shifts
+from actors.coverage import Shifts
 from actors.egress.traffic import Egress
 from actors.hours import read_hours
 from actors.inheritance import TagTable
@@ -29,7 +29,7 @@ from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
 from actors.sources.session_cookies import PreviewCookies, SessionCookies
 from actors.world import World
-from storage.records import tally
+from storage.records import coverage
 from storage.records.alert import Alert
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -159,7 +159,7 @@ class LiveSource:
             self.states.put(self.source, hot)
 
     def count(self, at: Millis, verdict: Verdict, body: bytes = b"") -> None:
-        self.set_tally(tally.noted(self.tally, at, verdict, body))
+        self.set_tally(coverage.noted(self.tally, at, verdict, body))
 
     def set_tally(self, tally: bytes) -> None:
         self.tally = tally

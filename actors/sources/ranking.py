@@ -20,8 +20,7 @@ from sortedcontainers import SortedList
 
 from actors.messages.views import folders_of
 from storage.records.identity import SourceId
-from storage.records.source import Source, SourceRuntime, state_of
-from storage.records.states import RANK, SOURCES, Flag, Health, SourceState
+from storage.records.source import RANK, SOURCES, Flag, Health, Source, SourceRuntime, SourceStateName, state_of
 
 Order = tuple[int, float, SourceId]
 """The sort key: minus the flag's rank, the score, the id."""
@@ -121,8 +120,8 @@ class StateCounts:
     """How many sources are in each state. Call `put` after each change; the monitor's rounds count overdue ones."""
 
     def __init__(self) -> None:
-        self._states: dict[SourceId, SourceState] = {}
-        self._counts = Counter[SourceState]()
+        self._states: dict[SourceId, SourceStateName] = {}
+        self._counts = Counter[SourceStateName]()
 
     def put(self, source: Source, hot: SourceRuntime) -> None:
         state = state_of(source, hot, overdue=False)
@@ -135,7 +134,7 @@ class StateCounts:
         if (state := self._states.pop(source, None)) is not None:
             self._counts[state] -= 1
 
-    def read(self, overdue: int) -> Mapping[SourceState, int]:
+    def read(self, overdue: int) -> Mapping[SourceStateName, int]:
         """Return the counts, worst first. overdue: how many otherwise healthy sources are overdue."""
         counts = {state: self._counts[state] for state in SOURCES}
         for state in ("ok", "new"):

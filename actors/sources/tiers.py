@@ -6,20 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
 from actors.egress.http import FetchedResponse
-from actors.messages.previews import Preview
-from actors.messages.requests import DetectRequest
+from actors.messages.requests import DetectRequest, Preview
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.settings import Settings
-from actors.sources.checks.body_reader import BodyReader
-from actors.sources.detection.classify import Classification
-from actors.sources.feed import preview as feed
+from actors.sources import page
+from actors.sources.checks.fetch import BodyReader
+from actors.sources.detection import Classification
+from actors.sources.feed import reader as feed
 from actors.sources.feed.reader import FeedReader
-from actors.sources.page import preview as page
-from actors.sources.page.reader import PageReader
-from actors.sources.polling.actor import PolledSource
+from actors.sources.page import PageReader
+from actors.sources.polling import PolledSource
 from actors.sources.ports import LiveSource, Ports
-from actors.sources.push import preview as push
+from actors.sources.push import frames as push
 from actors.sources.push.actor import PushSource
 from storage.records.tiers import TIERS, SourceType
 from storage.records.trail import StoredMemory

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from actors.language.sentences import translated
 from actors.language.speaking import say
-from actors.query.languages import languages
+from actors.query.words import languages
 from actors.templates.template import Template
 from api.dashboard.forms import Form, InvalidForm
-from api.dashboard.notifying.alert_form import ABOUT
+from api.dashboard.notifying.alerts import ABOUT
 from api.dashboard.screen import Page, Screen, Visit, post
-from api.dashboard.sources.options import lines_in
+from api.dashboard.sources.one import lines_in
 from api.nouns import templates
 from api.nouns.templates import Instantiation, TemplateParameter, TemplateRecord
 from api.problems import Refusal

@@ -15,7 +15,7 @@ from actors.notices import wants_notice
 from actors.notification.headline import ListedEvent, host_of
 from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, decode_event
-from api.dashboard.drawing.difference import EventChange, in_the_text, lines_of, typed_lines
+from api.dashboard.drawing import EventChange, in_the_text, lines_of, typed_lines
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, post
 from api.nouns import events

@@ -22,7 +22,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import say, set_language
 from api.application import Application
 from api.dashboard import rendering
-from api.dashboard.drawing.figures import zone_of
+from api.dashboard.drawing import zone_of
 from api.dashboard.forms import TOKEN, Draft, Form, Given, InvalidForm, fields_of, read_form, wrong_of
 from api.dashboard.screen import (
     Download,
@@ -50,7 +50,7 @@ from api.streams.reader import Reader
 from api.streams.sse import MEDIA
 from api.unsent import ASKER, OPENED
 from api.validation import read_query
-from storage.records.key import Session
+from storage.records.access import Session
 
 HTML = "text/html; charset=utf-8"
 POLICY = (
@@ -299,7 +299,7 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             places = [place for place, screen in app.places.items() if visit.may(screen.needs)]
             body = rendering.rendered(reply, visit, places, app.notes.take(visit.who))
             if visit.session is not None and visit.session.role != "owner":
-                from api.dashboard.role_view import for_role  # noqa: PLC0415  (most services have one owner)
+                from api.dashboard.rendering import for_role  # noqa: PLC0415  (most services have one owner)
 
                 body = for_role(body.decode(), partial(_may, app, visit.session)).encode()
             response = Response(body, reply.status, content_type=HTML)

@@ -21,8 +21,7 @@ from werkzeug.http import parse_options_header
 
 from actors.language.sentences import translated
 from actors.language.speaking import say
-from api.problems import FieldError, Refusal, invalid
-from api.refusal_words import in_words, plainly
+from api.problems import FieldError, Refusal, in_words, invalid, plainly
 
 F = TypeVar("F", bound="Form")
 TOKEN = "token"  # noqa: S105 - the field's name

@@ -13,7 +13,7 @@ from actors.language.speaking import say
 from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Screen, Visit, post
 from api.pagination import Dated
-from storage.records.key import Place, SavedView
+from storage.records.access import Place, SavedView
 
 R = TypeVar("R", bound=Dated)
 T = TypeVar("T")

@@ -16,13 +16,13 @@ import trio
 from msgspec import Struct
 from werkzeug.datastructures import Headers
 
-from api.dashboard.drawing.figures import DisplayTime, Stamp, moment_of
+from api.dashboard.drawing import DisplayTime, Stamp, moment_of
 from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.sessions import NONE, Preferences
 from api.pagination import next_path
 from api.route import NoQuery
+from storage.records.access import Session
 from storage.records.identity import Millis, Seq, seq_at
-from storage.records.key import Session
 from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:

@@ -31,10 +31,10 @@ from actors.app_context import AppContext
 from actors.language.catalogues import ENGLISH, languages
 from actors.language.speaking import say
 from actors.world import World
-from api.dashboard.drawing.figures import is_zone
+from api.dashboard.drawing import is_zone
 from api.problems import Refusal, later
 from api.ratelimit import Limit, counted, neighbourhood
-from storage.records.key import LIFE, Password, Session
+from storage.records.access import LIFE, Password, Session
 from storage.sql.stores.people import People
 
 if TYPE_CHECKING:

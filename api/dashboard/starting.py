@@ -12,7 +12,7 @@ from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
-from actors.messages.previews import FoundValue
+from actors.messages.requests import FoundValue
 from api.dashboard.forms import InvalidForm, wrong_of
 from api.dashboard.screen import Go, Secret, Visit
 from api.fields import alerts as wire

@@ -27,9 +27,9 @@ from api.nouns.events import MOST_VALUES, TimeWindow
 from api.nouns.streams import Listener, OpenStream
 from api.pagination import next_path
 from api.problems import Refusal, invalid
+from storage.records.access import ReadEvents
 from storage.records.event import Filter
 from storage.records.identity import Seq, id_of, seq_of
-from storage.records.key import ReadEvents
 from storage.records.source import OWN_NAMESPACES
 from storage.records.tiers import TIERS, SourceType
 from storage.sql.stores.people import MOST_MARKS

@@ -9,13 +9,13 @@ from msgspec import Meta, Struct
 
 from actors.language.speaking import say
 from actors.setting_table import declared
-from api.dashboard.drawing.figures import size
+from api.dashboard.drawing import size
 from api.dashboard.screen import Page, Screen, Visit
 from api.fields.admin import TreeQuery
 from api.nouns import admin as operations
-from api.streams.feed import overview_of
+from api.streams.streams import overview_of
 from storage.records.identity import Millis, millis_of
-from storage.records.states import HEALTH, PARTS
+from storage.records.source import HEALTH, PARTS
 
 ROWS = 50
 HEAVIEST = 5

@@ -9,10 +9,10 @@ from api.dashboard import catalogue, events, lists, rendering, stream, system, t
 from api.dashboard.account import entry, keys, settings
 from api.dashboard.notifying import alerts, destinations
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, listing, one, options
+from api.dashboard.sources import add, listing, one
 
 _MODULES: Final = (
-    *(entry, today, listing, add, one, options, events, stream, lists),
+    *(entry, today, listing, add, one, events, stream, lists),
     *(catalogue, keys, system, settings, rendering, alerts, destinations),
 )
 SCREENS: Final[tuple[Screen, ...]] = (

@@ -13,10 +13,10 @@ from api.dashboard.sources.display import shown_as
 from api.dashboard.stream import newest
 from api.fields.admin import TreeQuery, TreeRow
 from api.nouns import admin as system
-from api.streams.feed import overview_of
+from api.streams.streams import overview_of
 from storage.records.destination import Destination
 from storage.records.identity import Millis
-from storage.records.states import DESTINATIONS, HEALTH, PARTS, SOURCES, DestinationState, State
+from storage.records.source import DESTINATIONS, HEALTH, PARTS, SOURCES, DestinationState, State
 
 SHOWN = 12
 NEEDS = 6

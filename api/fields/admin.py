@@ -7,15 +7,13 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from actors.messages.declaring import Declared, Time, record_of
-from actors.overseer.journal import StateTransition
-from actors.overseer.open_streams import OpenStream
+from actors.overseer.overseer import OpenStream, StateTransition
 from actors.overseer.rows import ChildSummary, Kind, Sort
 from api.fields import WORDS
 from api.fields.sources import HeldEvents
+from storage.records.access import ApiKey
 from storage.records.destination import Attempt, Destination
-from storage.records.key import ApiKey
-from storage.records.source import SourceRuntime
-from storage.records.states import LOOKS, PARTS, Cause, Flag, PartState, SourceState
+from storage.records.source import LOOKS, PARTS, Cause, Flag, PartState, SourceRuntime, SourceStateName
 from supervision import MailboxStatistics
 
 _Path = Annotated[str, Meta(max_length=60)]
@@ -161,7 +159,7 @@ class Sources(Struct, frozen=True):
     backoff: int
     quarantined: int
     overdue: int
-    states: Annotated[dict[SourceState, int], Meta(description="How many sources are in each state now")]
+    states: Annotated[dict[SourceStateName, int], Meta(description="How many sources are in each state now")]
 
 
 class Destinations(Struct, frozen=True):

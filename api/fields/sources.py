@@ -14,12 +14,21 @@ from actors.messages.requests import SECRETS, Ignore, NewSource, Selector
 from actors.messages.views import PushView, SourceSort
 from api.fields.queries import ListQuery
 from api.problems import Problem
-from storage.records.source import Detection, Inheritable, Source, SourceRuntime, TagDefaults
-from storage.records.states import SOURCES, BreakerState, Health, SourceState
+from storage.records.source import (
+    SOURCES,
+    BreakerState,
+    Detection,
+    Health,
+    Inheritable,
+    Source,
+    SourceRuntime,
+    SourceStateName,
+    TagDefaults,
+)
 from storage.records.tiers import SourceType
 
 NowState = Annotated[
-    SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
+    SourceStateName, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
 ]
 
 
@@ -170,7 +179,7 @@ class BatchAnswer(Struct, frozen=True):
 class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """The sources to return: those that match every parameter."""
 
-    state: SourceState | None = None
+    state: SourceStateName | None = None
     sort: SourceSort = "worst"
     q: Annotated[str, Meta(max_length=200)] = ""
 

@@ -24,13 +24,12 @@ from api.nouns import why as coverage
 from api.nouns.context import OperationContext
 from api.nouns.sources import time_or_null
 from api.route import Answer, Call, Route
-from api.streams.feed import Feed, overview_of
 from api.streams.sse import MEDIA
+from api.streams.streams import Feed, overview_of
 from storage.records import trail
 from storage.records.destination import Attempt, Destination, Rates, Waiting
 from storage.records.identity import id_of, millis_of, rfc3339
-from storage.records.source import Source, SourceRuntime
-from storage.records.states import LOOKS
+from storage.records.source import LOOKS, Source, SourceRuntime
 
 MARKS = 20
 """Checks of a source that a row shows."""

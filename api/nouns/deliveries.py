@@ -15,18 +15,18 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
-from actors.destination_kinds.templating import TemplateFailed, render, template_errors
+from actors.destination_kinds.kind import TemplateFailed, render, template_errors
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.workers import OutboxGrew
 from actors.notices import destination_of
 from actors.notification.dialects import DialectName
 from actors.notification.fitting import message_of, title_of
+from actors.notification.headline import Notification, digest_of, notification_of
 from actors.notification.message_template import SAMPLES
-from actors.notification.reading import Notification, digest_of, notification_of
 from api.fields.destinations import KindName
 from api.fields.queries import ListQuery
-from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
+from api.nouns.alerts import AlertPreviewRequest, Stretch, trial
 from api.nouns.context import OperationContext, alert_named, check_pace, existing
 from api.nouns.destinations import MISSING, kind_of, mailbox_of, named
 from api.nouns.events import TimeWindow, find, names_event, position

@@ -15,15 +15,24 @@ import trio
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
+from actors import signatures
 from actors.destination_kinds.answer import Answer as Attempted
-from actors.destination_kinds.kind import AdmittedAddress, Consent, DestinationKind
-from actors.destination_kinds.templating import template_errors
-from actors.destination_kinds.values import LONGEST, Values, check_named, of_destination, validated, visible_address
+from actors.destination_kinds.kind import (
+    LONGEST,
+    AdmittedAddress,
+    Consent,
+    DestinationKind,
+    Values,
+    check_named,
+    of_destination,
+    template_errors,
+    validated,
+    visible_address,
+)
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
-from actors.signatures import webhook
 from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import destinations as wire
 from api.fields.queries import ListQuery
@@ -127,7 +136,9 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
     """Return secrets with a new one first. The previous one signs during the overlap; at most five sign at all."""
     until = Millis(now + OVERLAP)
     old = [replace(secret, until=until) if secret.until is None else secret for secret in secrets]
-    return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
+    return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[
+        : signatures.MOST_LIVE
+    ]
 
 
 def _changed(
@@ -171,7 +182,7 @@ def _resigned(destination: Destination, secret: str, now: Millis) -> Destination
 def _check_secret(kind: DestinationKind, secret: str) -> None:
     if kind.new_secret is None:
         raise Unprocessable(f"{kind.label} gets no signature, so there is no secret", "body.secret", None)
-    if not webhook.is_secret(secret):
+    if not signatures.is_secret(secret):
         says = "a secret is whsec_ and base64 of 24 to 64 random bytes: `openssl rand -base64 32` makes these"
         raise Unprocessable(says, "body.secret", None)
 

@@ -24,12 +24,10 @@ from api.problems import Refusal, invalid
 from api.route import Answer, Call, Routes
 from api.streams.channels import Channel
 from api.streams.export import MEDIA, Export
-from api.streams.reader import EventFilter
-from api.streams.searching import Texts
-from storage.records.event import Event, Filter, Stored
+from api.streams.reader import EventFilter, Texts
+from storage.records.access import Holder
+from storage.records.event import Event, Filter, KeptPicture, Picture, Side, Stored
 from storage.records.identity import START, Millis, Seq, id_of, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of
-from storage.records.key import Holder
-from storage.records.picture import KeptPicture, Picture, Side
 from storage.records.source import tag_of
 from storage.records.tiers import TIERS, WATCHED, Kind
 from storage.sql.stores.log import EventLog

@@ -22,9 +22,9 @@ from api.nouns.context import OperationContext, check_pace, existing
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.route import Answer, Call, Routes
+from storage.records.access import ApiKey
 from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
 
 MOST = 100
 """Secrets per request."""

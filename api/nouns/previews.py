@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.messages import previews
+from actors.messages import requests
 from actors.messages.declaring import made_of
 from actors.messages.requests import DetectRequest
 from api.fields import previews as wire
@@ -12,11 +12,11 @@ from api.route import Answer, Call, Routes
 from storage.records.secrecy import where_it_led
 
 
-def preview_of(shown: previews.Preview) -> wire.Preview:
+def preview_of(shown: requests.Preview) -> wire.Preview:
     return made_of(wire.Preview, shown)
 
 
-def detection_of(url: str, found: previews.Previewed) -> wire.DetectAnswer:
+def detection_of(url: str, found: requests.Previewed) -> wire.DetectAnswer:
     return made_of(
         wire.DetectAnswer,
         found.detection,

@@ -21,8 +21,7 @@ from actors.inheritance import origins_of
 from actors.messages import sources as messages
 from actors.messages import views
 from actors.messages.declaring import made_of
-from actors.messages.previews import Preview, Previewed
-from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.requests import DetectRequest, NewSource, Preview, Previewed, SourcePatch
 from actors.messages.views import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.etags import deleting, etag_of, expected, shown
@@ -37,8 +36,7 @@ from storage.records.alert import Scope
 from storage.records.identity import Millis, SourceId, rfc3339, seconds_of
 from storage.records.revision import Expected, revision_of
 from storage.records.secrecy import where_it_led
-from storage.records.source import OWN_NAMESPACES, RESTS, Source, SourceRuntime, tag_of
-from storage.records.states import RANK
+from storage.records.source import OWN_NAMESPACES, RANK, RESTS, Source, SourceRuntime, tag_of
 from supervision import Reply
 
 AT_ONCE = 8

@@ -14,8 +14,8 @@ from api.route import Answer, Call, Routes
 from api.streams.channels import Channel
 from api.streams.reader import Reader
 from api.streams.sse import MEDIA, Form
+from storage.records.access import ApiKey, Session
 from storage.records.identity import Seq, id_of, seq_of
-from storage.records.key import ApiKey, Session
 from storage.records.tiers import TIERS, Kind
 
 CHANNELS: dict[str, tuple[int, ...]] = {

@@ -20,9 +20,8 @@ from api.nouns import sources
 from api.nouns.context import OperationContext, existing
 from api.nouns.events import END, NO_SCREENSHOT
 from api.route import Answer, Call, Routes
-from storage.records.event import Context, Delta, Filter, Spans
+from storage.records.event import Context, Delta, Filter, Picture, Spans
 from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
-from storage.records.picture import Picture
 from storage.records.tiers import Kind
 
 _Id = Annotated[str, Meta(max_length=40)]

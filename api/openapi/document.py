@@ -1,21 +1,510 @@
-"""OpenAPI 3.1, made from the routes and the types that validate their requests, with the requests to destinations."""
+"""One operation of the description: its parameters, its body, its answers and its problems.
+
+JSON Schemas of everything on the wire, for the description's components and for `/schemas/`. msgspec makes
+them from the types that validate requests and write answers. This module adds the parts that types lack:
+formats, bounds (`schemas` in `words/*.json`), and from `words/types.md` the fields of storage's types and
+details of the API's.
+
+The prose and the examples of the description, read from `words/` when it is first made. `words/<noun>.md` has
+a noun's tag, and below a heading for each operation its description: a paragraph is one line, as in the
+document. `words/<noun>.json` has the data for generators: parameters of paths and of queries (`*`: of any
+type), examples of bodies, links to other operations, formats and bounds of fields (`schemas`), and one
+example of each type. The examples belong together: one source, its events, an alert over it, that alert's
+destination. `words/problems.json` has the kinds of errors, for `api/problems.py`. Three short forms save
+copies. A section `## {name}` in Markdown is a text that others include as `{name}`. In JSON, `"{Event}"`
+stands for the example of a type, also inside a text, and `{"{Event}": {"title": "Prices"}}` for that example
+with other values.
+
+OpenAPI 3.1, made from the routes and the types that validate their requests, with the requests to
+destinations.
+
+The nouns of the API, one row each. Nothing else lists the nouns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any, Final, NamedTuple, get_args, get_origin
 
-from msgspec import Struct, json
+from msgspec import Struct, convert, inspect, json, to_builtins
 
-from actors.destination_kinds.webhook import MEDIA, to_cloudevent
+from actors.destination_kinds.webhook import MEDIA as WEBHOOK_MEDIA
+from actors.destination_kinds.webhook import to_cloudevent
+from actors.extras import always_on
+from api.nouns import (
+    admin,
+    alerts,
+    deliveries,
+    destinations,
+    events,
+    previews,
+    service,
+    sources,
+    tags,
+    templates,
+    values,
+    versions,
+    why,
+)
+from api.nouns import keys as secrets
+from api.nouns import streams as stream
 from api.nouns.deliveries import Digest
-from api.openapi.nouns import NOUNS, operations
-from api.openapi.operation import operation_of, problem_answers
-from api.openapi.schemas import bodies_of, components, named_in
-from api.openapi.texts import example_of, examples, page_of, sections
-from api.problems import Problem
-from api.route import PUBLIC, SCOPES, Route
+from api.problems import KINDS, MEDIA, Problem, Refusal
+from api.route import JSON, PUBLIC, SCOPES, Route
+from storage.records import event
 from storage.records.event import Event
+
+FOLDER = files("api.openapi").joinpath("words")
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+class Operation(NamedTuple):
+    """The description and the examples of one route, in addition to its `Route`.
+
+    name: its operationId, which becomes a method of generated clients.
+    description: Markdown: paragraphs, `code`, and lists whose lines begin with "- ".
+    requests: examples of the body by title.
+    answers: by status, examples by title; those that are no JSON by media type, as a text or its lines. A JSON answer
+    without one shows the example of its type.
+    links: a JSON Pointer into the answer, and the operations that take the value there as their `id`.
+    """
+
+    name: str
+    tag: str
+    description: str
+    requests: Mapping[str, Any]
+    answers: Mapping[str, Mapping[str, Any]]
+    links: Mapping[str, list[str]]
+
+
+class Page(NamedTuple):
+    """A noun: its tag, and its operations by the label of their route."""
+
+    tag: str
+    description: str
+    operations: Mapping[str, Operation]
+
+
+def sections(name: str) -> tuple[str, str, dict[str, str]]:
+    """Return the title of a Markdown file, the text below it, and by heading the text below each further one."""
+    top, *parts = FOLDER.joinpath(f"{name}.md").read_text("utf-8").split("\n## ")
+    title, _, introduction = top.removeprefix("# ").partition("\n\n")
+    texts = {heading: text.strip() for heading, _, text in (part.partition("\n\n") for part in parts)}
+    filled_in = {
+        heading: _NAME.sub(lambda match: texts.get(match[0], match[0]), text) for heading, text in texts.items()
+    }
+    return title, introduction.strip(), filled_in
+
+
+@cache
+def page_of(noun: str) -> Page:
+    tag, introduction, texts = sections(noun)
+    operations = {}
+    for heading, text in texts.items():
+        name, colon, label = heading.partition(": ")
+        if colon:
+            more = examples("operations").get(name, {})
+            shown = (more.get(part, {}) for part in ("requests", "answers", "links"))
+            operations[label] = Operation(name, tag, text, *filled(list(shown)))
+    return Page(tag, introduction, operations)
+
+
+@cache
+def examples(part: str) -> dict[str, Any]:
+    """Return a part of all JSON files, such as `parameters`, `headers`, `operations` or `types`."""
+    return {name: value for noun in by_noun() for name, value in noun.get(part, {}).items()}
+
+
+@cache
+def by_noun() -> list[dict[str, Any]]:
+    found = sorted((each for each in FOLDER.iterdir() if each.name.endswith(".json")), key=lambda each: each.name)
+    return [json.decode(each.read_bytes()) for each in found]
+
+
+def filled(value: Any) -> Any:
+    """Return an example with those of types in the places that name them."""
+    match value:
+        case list():
+            return [filled(one) for one in value]
+        case dict() if len(value) == 1 and (named := _named(next(iter(value)))):
+            return named | filled(next(iter(value.values())))
+        case dict():
+            return {name: filled(one) for name, one in value.items()}
+        case str() if named := _named(value):
+            return named
+        case str():
+            return _NAME.sub(lambda it: json.encode(named).decode() if (named := _named(it[0])) else it[0], value)
+    return value
+
+
+def _named(text: str) -> dict[str, Any]:
+    """Return the example of the type that a text such as `{Event}` names; empty for any other text."""
+    name = _NAME.fullmatch(text)
+    found: dict[str, Any] = filled(examples("types").get(name[1], {})) if name else {}
+    return found
+
+
+def example_of(kind: Any) -> Any:
+    """Return an example of a type as plain JSON, or None. Of a list: one item; of a union: its first type.
+
+    A field that the file leaves out has its default. Raises msgspec.ValidationError for an example of another shape.
+
+    >>> from api.nouns.deliveries import ReplayAnswer
+    >>> example_of(list[ReplayAnswer])
+    [{'queued': 12, 'next_since': None}]
+    """
+    if isinstance(kind, tuple):
+        return example_of(kind[0])
+    if hasattr(kind, "__metadata__"):
+        return example_of(kind.__origin__)
+    if get_origin(kind) is list:
+        (item,) = get_args(kind)
+        example = example_of(item)
+        return None if example is None else [example]
+    if not isinstance(kind, type) or not issubclass(kind, Struct) or kind.__name__ not in examples("types"):
+        return None
+    return to_builtins(convert(filled(examples("types")[kind.__name__]), kind))
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+COMPONENTS = "#/components/schemas/{name}"
+VERSION = "1.json"
+_NAMES: dict[type, str] = {event.Event: "stream-event"}
+IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_id", "source_ids"})
+"""Properties that hold the id of a record."""
+NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
+"""Types whose ids are words or come from strangers."""
+_ONLY_NULL = {"type": ["string", "null"], "enum": [None]}
+_LOOKAHEAD = r"$(?!\n)"
+
+
+def structs_of(kind: Any) -> list[type[Struct]]:
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return [kind]
+    parts = kind if isinstance(kind, tuple) else get_args(kind) if get_origin(kind) else ()
+    if not parts and hasattr(kind, "__origin__"):
+        parts = (kind.__origin__,)
+    return [struct for part in parts for struct in structs_of(part)]
+
+
+def bodies_of(route: Route) -> list[Any]:
+    answers = route.answers.values() if route.media.endswith("json") else ()
+    return [*route.body, *(kind for answer in answers for kind in alternatives(answer))]
+
+
+def alternatives(answer: Any) -> tuple[Any, ...]:
+    if answer is None:
+        return ()
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def name_of(kind: type) -> str:
+    """Return the name of a type's schema in URLs.
+
+    >>> class SourceRecord: pass
+    >>> name_of(SourceRecord), name_of(type("EventsPage", (), {}))
+    ('source', 'events-page')
+    """
+    words = re.findall("[A-Z][a-z0-9]*", kind.__name__.removesuffix("Record"))
+    return _NAMES.get(kind) or "-".join(words).lower()
+
+
+def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dict[str, type[Struct]]:
+    """Return the types that have a schema URL, by name. Raises ValueError if two share a name."""
+    kinds: list[type[Struct]] = [Problem, event.Event, *more]
+    kinds += [struct for route in routes for kind in bodies_of(route) for struct in structs_of(kind)]
+    named: dict[str, type[Struct]] = {}
+    for kind in kinds:
+        if named.setdefault(name_of(kind), kind) is not kind:
+            raise ValueError(
+                f"two types would be at /schemas/{name_of(kind)}: rename {kind.__module__}.{kind.__name__}"
+            )
+    return named
+
+
+def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
+    _, parts = components([kind], "#/$defs/{name}")
+    top = parts.pop(kind.__name__)  # no type refers to itself
+    return {"$schema": DIALECT, "$id": url, **top, **({"$defs": parts} if parts else {})}
+
+
+def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:
+    tops, parts = json.schema_components(kinds, ref_template=template)
+    shown = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
+    for name, schema in parts.items():
+        for field, property in schema.get("properties", {}).items():
+            if field in IDS and name not in NO_IDS:
+                _string_in(property)["format"] = "uuid"
+        if name in (details := _details()):
+            schema["description"] += f"\n\n{details[name]}"
+        added = examples("schemas").get(name, {})
+        bounds = added.get("properties", {})
+        for field, says in _fields().get(name, {}).items():
+            schema["properties"][field] |= bounds.get(field, {}) | {"description": says}
+        schema.update({part: value for part, value in added.items() if part != "properties"})
+        if (example := shown.get(name)) is not None:
+            schema.setdefault("examples", [example])
+    return [portable(top) for top in tops], {name: portable(part) for name, part in sorted(parts.items())}
+
+
+def named_in(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(schemas)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            name = str(one.get("$ref", "")).removeprefix(COMPONENTS.format(name=""))
+            if name in parts and name not in found:
+                found.add(name)
+                waiting.append(parts[name])
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return found
+
+
+def portable(schema: Any) -> Any:
+    """Return a schema that every reader understands.
+
+    Everywhere but in Python, `$` in a pattern is the very end. Generators reject `false` for the items after a tuple's
+    last; `maxItems` forbids those already, so any schema will do. They reject a bare `null` as well.
+    """
+    if isinstance(schema, dict):
+        schema = dict(schema)
+        if schema.get("items") is False and "prefixItems" in schema:
+            different = [
+                item for at, item in enumerate(schema["prefixItems"]) if item not in schema["prefixItems"][:at]
+            ]
+            schema["items"] = different[0] if len(different) == 1 else {"anyOf": different}
+        if isinstance(properties := schema.get("properties"), dict):
+            typed = {name: _ONLY_NULL if one == {"type": "null"} else one for name, one in properties.items()}
+            schema["properties"] = typed
+        return {name: portable(value) for name, value in schema.items()}
+    if isinstance(schema, list | tuple):
+        return [portable(value) for value in schema]
+    return schema.replace(_LOOKAHEAD, "$") if isinstance(schema, str) else schema
+
+
+def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("type") == "array":
+        return _string_in(schema["items"])
+    return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
+
+
+@cache
+def _details() -> dict[str, str]:
+    return {name: text for name, text in sections("types")[2].items() if not text.startswith("- ")}
+
+
+@cache
+def _fields() -> dict[str, dict[str, str]]:
+    rows = {name: re.findall("^- `(.+?)`: (.+)$", text, re.M) for name, text in sections("types")[2].items()}
+    known = ", ".join(event.AVAILABILITIES)
+    return {name: {field: says.replace("{availabilities}", known) for field, says in row} for name, row in rows.items()}
+
+
+ALWAYS = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy")
+"""Headers of every route's answers."""
+EVERYWHERE = (
+    *("invalid-request", "unauthorized", "request-timeout", "target-too-long", "headers-too-large"),
+    *("rate-limited", "internal", "unavailable"),
+)
+"""Problems of every route. Public routes too refuse an invalid key, since its sender expects to be identified."""
+WITH_SCOPE = ("forbidden",)
+REPEATABLE = ("conflict", "unprocessable")
+"""Problems of routes with an Idempotency-Key: while the first call runs, and for a different call."""
+WITH_BODY = ("body-too-large", "unsupported-media-type")
+_REPLAYED = ("Idempotency-Replayed",)
+_BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After", "unavailable": "Retry-After"}
+
+
+def operation_of(route: Route, words: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
+    """Return a route's operation. known: schemas by their types' ids. Raises KeyError for an undescribed parameter."""
+    operation: dict[str, Any] = {
+        "operationId": words.name,
+        "tags": [words.tag],
+        "summary": route.says,
+        "description": f"{words.description}\n\n{_needs(route)}",
+        "parameters": [
+            *(
+                {"name": match[1], "in": "path", "required": True, **examples("parameters")[route.path[: match.end()]]}
+                for match in re.finditer(r"{(\w+)}", route.path)
+            ),
+            *_in_query(route),
+            *_in_headers(route),
+        ],
+        "responses": {str(status): _answer(route, words, status, known) for status in route.answers}
+        | {str(status): {"$ref": f"#/components/responses/{name}"} for status, name, _ in _problems(route)},
+        "security": [],
+    }
+    if route.scope != PUBLIC:
+        wanted = [list(route.scopes), *([[route.narrower, *route.beside]] if route.narrower else [])]
+        operation["security"] = [{scheme: scopes} for scopes in wanted for scheme in ("bearer", "header")]
+    if route.body:
+        bodies = {title: {"summary": title, "value": body} for title, body in words.requests.items()}
+        media = {"schema": one_of(route.body, known), "examples": bodies}
+        operation["requestBody"] = {"required": True, "content": {JSON: media}}
+    return operation
+
+
+def _needs(route: Route) -> str:
+    if route.scope == PUBLIC:
+        return "No key."
+    needs = " and ".join(f"`{scope}`" for scope in route.scopes)
+    is_cut = route.unread and route.shows_record
+    cut = f" Without `{route.unread}`, records are cut down to `id` and `revision`." if is_cut else ""
+    return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}.{cut}"
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def _in_query(route: Route) -> list[dict[str, Any]]:
+    info = inspect.type_info(route.query)
+    assert isinstance(info, inspect.StructType)
+    properties = components([route.query])[1][route.query.__name__]["properties"]
+    texts = examples("queries")["*"] | examples("queries").get(route.query.__name__, {})
+    names = (field.encode_name for field in info.fields)
+    return [{"name": name, "in": "query", **texts[name], "schema": _present(properties[name])} for name in names]
+
+
+def _present(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a query parameter, which may be absent but never null."""
+    return next((part for part in schema.get("anyOf", ()) if part != {"type": "null"}), schema)
+
+
+def _in_headers(route: Route) -> list[dict[str, Any]]:
+    changes = "precondition-failed" in route.refuses
+    taken = {
+        "Last-Event-ID": "Sanderling-Replay-From" in route.headers,  # resumable answers name their start
+        "If-None-Match": 304 in route.answers,
+        "If-None-Match: *": changes and route.method == "PUT",
+        "If-Match": changes,
+        "Idempotency-Key": route.repeatable,
+        "Mcp-Session-Id": route.path == "/mcp",
+    }
+    texts = examples("request-headers")
+    found = [{"name": name.partition(":")[0], "in": "header", **texts[name]} for name in taken if taken[name]]
+    if route.path == "/mcp" and route.method != "POST":
+        found[-1]["required"] = True
+    return found
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
+    slugs = {*EVERYWHERE, *route.problems, *(WITH_SCOPE if route.scope != PUBLIC else ())}
+    slugs |= {*(WITH_BODY if route.body else ()), *(REPEATABLE if route.repeatable else ())}
+    by_status: dict[int, list[str]] = {}
+    for slug in (slug for slug in KINDS if slug in slugs):
+        by_status.setdefault(KINDS[slug].status, []).append(slug)
+    return [(status, "-or-".join(of), of) for status, of in sorted(by_status.items())]
+
+
+def problem_answers(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
+    shared = {name: slugs for route in routes for _, name, slugs in _problems(route)}
+    return {name: _problem(slugs, base_url) for name, slugs in sorted(shared.items())}
+
+
+def _problem(slugs: Sequence[str], base_url: str) -> dict[str, Any]:
+    shown = {slug: Refusal(slug, KINDS[slug].example or KINDS[slug].says) for slug in slugs}
+    examples = {
+        slug: {"summary": KINDS[slug].title, "value": one.document(base_url, "/v1/sources")}
+        for slug, one in shown.items()
+    }
+    content = {"schema": {"$ref": COMPONENTS.format(name="Problem")}, "examples": examples}
+    more = tuple(dict.fromkeys(_BY_PROBLEM[slug] for slug in slugs if slug in _BY_PROBLEM))
+    return {
+        "description": " Or: ".join(f"{KINDS[slug].title}. {KINDS[slug].says}" for slug in slugs),
+        "headers": _headers((*ALWAYS[:1], *more)),
+        "content": {MEDIA: content},
+    }
+
+
+def _answer(route: Route, words: Operation, status: int, known: Mapping[int, Any]) -> dict[str, Any]:
+    kind = route.answers[status]
+    answer: dict[str, Any] = {
+        "description": HTTPStatus(status).phrase,
+        "headers": _headers((*ALWAYS, *route.sends, *_REPLAYED * route.repeatable)),
+    }
+    if kind is None:
+        return answer
+    shown = words.answers.get(str(status), {})
+    if route.media.endswith("json"):
+        own = {title: value for title, value in shown.items() if title not in route.also}
+        own = own or {"example": example_of(kind)}
+        media = {"examples": {title: {"value": value} for title, value in own.items() if value is not None}}
+        answer["content"] = {route.media: media | {"schema": one_of(alternatives(kind), known)}}
+    else:
+        answer["content"] = {route.media: _text(shown[route.media])}
+    answer["content"] |= {also: _text(shown[also]) for also in route.also}
+    if words.links:
+        answer["links"] = {
+            name: {"operationId": name, "parameters": {"id": f"$response.body#{pointer}"}}
+            for pointer, names in words.links.items()
+            for name in names
+        }
+    return answer
+
+
+def _text(example: str | list[str]) -> dict[str, Any]:
+    text = example if isinstance(example, str) else "\n".join(example)
+    return {"schema": {"type": "string"}, "examples": {"example": {"value": text}}}
+
+
+def one_of(kinds: Sequence[Any], known: Mapping[int, Any]) -> Any:
+    schemas = [known[id(kind)] for kind in kinds]
+    return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
+
+
+def _headers(names: Sequence[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+class Noun(NamedTuple):
+    """The name of a noun's files in `words/`, and its routes. Webhooks have none."""
+
+    name: str
+    routes: Sequence[Route] = ()
+
+
+def of_extras(noun: str) -> tuple[Route, ...]:
+    return tuple(route for extra in always_on() for route in extra.routes().get(noun, ()))
+
+
+_WATCHING = (*previews.ROUTES, *of_extras("watching"), *why.ROUTES, *values.ROUTES, *versions.ROUTES)
+NOUNS: Final = (
+    Noun("sources", sources.ROUTES),
+    Noun("watching", _WATCHING),
+    Noun("tags", tags.ROUTES),
+    Noun("streams", stream.ROUTES),
+    Noun("events", events.ROUTES),
+    Noun("alerts", alerts.ROUTES),
+    Noun("destinations", (*destinations.ROUTES, *deliveries.ROUTES)),
+    Noun("deliveries"),
+    Noun("templates", templates.ROUTES),
+    Noun("bins", of_extras("bins")),
+    Noun("publications", of_extras("publications")),
+    Noun("people", of_extras("people")),
+    Noun("secrets", secrets.ROUTES),
+    Noun("apps", of_extras("apps")),
+    Noun("agents", of_extras("agents")),
+    Noun("practice", of_extras("practice")),
+    Noun("admin", (*admin.ROUTES, *service.METRICS)),
+    Noun("service", service.ROUTES),
+)
+"""In the order of their tags in the description."""
+ROUTES: Final = tuple(route for noun in NOUNS for route in noun.routes)
+
+
+@cache
+def operations() -> dict[str, Operation]:
+    return {label: words for noun in NOUNS for label, words in page_of(noun.name).operations.items()}
 
 
 def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
@@ -92,7 +581,10 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
         "parameters": [
             {"name": header, "in": "header", "required": True, **examples("parameters")[header]} for header in _HEADERS
         ],
-        "requestBody": {"required": True, "content": {"application/json": media, MEDIA: _enveloped(kind, known)}},
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": media, WEBHOOK_MEDIA: _enveloped(kind, known)},
+        },
         "security": [],
         "responses": examples("webhooks"),
     }

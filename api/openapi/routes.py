@@ -10,9 +10,7 @@ from msgspec import json
 from actors.errors import NotFound
 from api.etags import HOUR, describing, kept
 from api.nouns.service import METRICS
-from api.openapi.document import KINDS_SENT, document
-from api.openapi.nouns import ROUTES, of_extras
-from api.openapi.schemas import VERSION, published, schema_document
+from api.openapi.document import KINDS_SENT, ROUTES, VERSION, document, of_extras, published, schema_document
 from api.route import Answer, Call, Route
 
 

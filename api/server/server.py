@@ -3,6 +3,19 @@
 Not `hypercorn.serve`: it opens its own sockets, while simulations run this code on memory listeners. The child accepts
 and gives each connection a task. At a stop it drains: it accepts no more, ends the streams, gives running requests
 `settings.drain` seconds, then cuts every connection.
+
+Further listeners: during start-up, for this machine's owner, and for metrics. During start-up, listeners open
+before the data folder, so clients can connect long before the service can answer. They get a problem
+document, or a small page in a browser, instead of silence. To the admin socket only the service's account and
+root can connect (`sanderling/listeners.py`), and both could make any key anyway. Requests have all scopes, a
+rate limit and a name in the log, as with a key. Forwarded requests are refused (`api/peers.py`). The metrics
+listener is a separate child, so it answers even if the public front end is down. If its socket cannot be
+opened, it logs that and the service runs without it. It has the same guards as the public one: keys with rate
+limits, strict parsing, TLS if configured, a connection limit.
+
+One HTTP/1.1 connection: Hypercorn's protocol on our stream, within the limit of open ones. For a live stream
+(`api/server/http1.py`) Hypercorn sends the head; after that each chunk goes straight to the wire, and on a
+plain socket the stream outlives the connection's tasks.
 """
 
 from __future__ import annotations
@@ -12,22 +25,136 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from html import escape
+from typing import Any, Final
 
 import trio
 from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState
 
 from actors.app_context import AppContext
 from actors.extras import always_on
-from actors.world import Renewal
-from api.app import Api, make_app
+from actors.keys import SCOPES
+from actors.world import Certificate, Renewal
+from api.app import Api, make_admin_app, make_app, make_metrics_app
 from api.problems import MEDIA, Refusal
 from api.ratelimit import ConnectionLimit, LimitReached
-from api.server.connection import HEAD_TIMEOUT, Connection
-from api.server.live import LiveStream, Park
-from api.server.wire import SecureWire, Wire, peer_of, wire_of
+from api.server.http1 import Exchange, Fault, Http1, LiveStream, Park, probed, refused
+from api.server.wire import SecureWire, Wire, end_of, peer_of, wire_of
+from storage.records.access import ApiKey
+from storage.records.identity import Millis
 from supervision import Child, ChildSpec
+
+HEAD_TIMEOUT = 10
+"""Seconds for the head of the first request; later heads get at most twice as long."""
+IDLE_TIMEOUT = 75
+"""Seconds to keep an idle connection. Longer than clients poll and load balancers keep theirs."""
+MAX_RECV = 64 << 10
+LINGER = 1.0
+"""Seconds to keep reading from a peer that may not have read yet why its connection ends."""
+
+
+class Connection:
+    """One connection: reads its requests, sends their answers, and ends it when it is idle."""
+
+    def __init__(self, api: Api, config: Config, context: WorkerContext, wire: Wire) -> None:
+        self._api, self._context, self._wire, self._tasks = api, context, wire, TaskGroup()
+        self._sending = trio.Lock()
+        self._reading, self._watching = trio.CancelScope(), trio.CancelScope()
+        self._leaving = False
+        self._idle_until = trio.current_time() + HEAD_TIMEOUT
+        """When to close; never during a request."""
+        self._timer = trio.CancelScope()
+        """The wait for the next check of an idle connection."""
+        self._late = False
+        """Whether half a head was there at the last check."""
+        ends = (end_of(wire.socket.getpeername), end_of(wire.socket.getsockname))
+        about = (config, context, self._tasks, ConnectionState({}), isinstance(wire, SecureWire), *ends)
+        how = (partial(refused, api), partial(probed, api))
+        self._http = Http1(Exchange(api, wire).answer, *about, self._send, how=how)
+
+    async def run(self) -> None:
+        """Serve until either end closes the connection, or only its stream is left."""
+        try:
+            async with self._tasks:
+                self._tasks.spawn(self._watch)
+                await self._read()
+        finally:
+            await self._close()
+
+    async def _send(self, event: Event) -> None:
+        if isinstance(event, Updated):
+            now = trio.current_time() if event.idle else math.inf
+            self._idle_until, self._timer.deadline = now + IDLE_TIMEOUT, now + HEAD_TIMEOUT
+            self._late = False
+        elif isinstance(event, RawData):
+            rest = event.data if self._sending.locked() else self._wire.send_nowait(event.data)
+            if rest:
+                await self._send_rest(rest)
+        else:
+            await self._close()
+            await self._http.handle(Closed())
+
+    async def _send_rest(self, data: bytes | bytearray | memoryview) -> None:
+        async with self._sending:
+            try:
+                await self._wire.send_all(data, uncancelled=True)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                await self._http.handle(Closed())
+
+    async def _read(self) -> None:
+        """Read until the peer's end. While leaving, discard the data and stop at the deadline."""
+        with self._reading:
+            while data := await self._receive():
+                if not self._leaving:
+                    await self._http.handle(RawData(bytes(data)))
+            if not self._leaving:
+                await self._http.handle(RawData(b""))
+        await self._http.handle(Closed())
+        self._watching.cancel()
+
+    async def _receive(self) -> bytes | bytearray:
+        try:
+            return await self._wire.receive_some(MAX_RECV)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    async def _close(self) -> None:
+        """Close, unless a stream continues. Discard a peer's remaining data for a moment first.
+
+        Closing a socket with unread data resets the connection, and the peer loses the answer that explains the error.
+        """
+        if self._wire.stream is not None:
+            self._reading.cancel()
+            return
+        talks = self._http.strict.unread and not self._context.terminated.is_set()
+        if talks and not self._leaving and self._wire.half_close():
+            self._leaving = True
+            self._reading.deadline = trio.current_time() + LINGER
+        else:
+            await self._wire.aclose()
+
+    async def _watch(self) -> None:
+        """Close the connection once it has been idle for too long. Runs beside all its requests."""
+        terminated, waits = self._context.terminated, True
+        with self._watching:
+            while waits:
+                with trio.move_on_at(min(self._idle_until, trio.current_time() + HEAD_TIMEOUT)) as self._timer:
+                    await terminated.wait()
+                before, self._late = self._late, self._http.strict.half_head
+                waits = not (terminated.is_set() or trio.current_time() >= self._idle_until or (before and self._late))
+            if self._idle_until == math.inf:
+                return  # the last answer ends the connection
+            with trio.move_on_after(HEAD_TIMEOUT, shield=True):  # the end of reading must not cancel this
+                if self._late and not terminated.is_set():
+                    self._http.strict.fault = Fault("head", f"The head was not complete after {HEAD_TIMEOUT} s.")
+                    await self._http.refuse(408)
+                await self._http.handle(Closed())
+                await self._close()
+
 
 BESIDE_STREAMS = 8_192
 """Connections allowed in addition to `max_streams`; more get a 503."""
@@ -220,3 +347,157 @@ def name_of(listener: trio.abc.Listener[Any]) -> str:
         return repr(listener)
     host, port = listener.socket.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+AGAIN: Final = 2
+"""Seconds until a client should retry."""
+AT_ONCE: Final = 64
+"""Connections answered at once; more wait in the system's queue."""
+WITHIN: Final = 5.0
+"""Seconds for one connection, TLS included."""
+MOST_HEAD: Final = 16_384
+ACCEPT_PAUSE: Final = 0.1
+_PAGE: Final = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">'
+    "<title>Sanderling is starting</title><h1>Sanderling is starting</h1><p>{says}.</p>"
+    "<p>This page asks again every {again} seconds.</p></html>\n"
+)
+
+
+class StartupListener:
+    """Answers on listeners until each is given up. doing: the current step, without a full stop."""
+
+    def __init__(self, base_url: str, certificate: Certificate | None) -> None:
+        self._base_url, self._certificate = base_url, certificate
+        self._kept: dict[tuple[str, int], tuple[trio.CancelScope, trio.Event]] = {}
+        self.doing: Callable[[], str] = lambda: "opening the data folder"
+
+    def say(self, doing: str) -> None:
+        """Set the current step. Any thread may call it."""
+        self.doing = lambda: doing
+
+    async def keep(
+        self, address: tuple[str, int], listeners: Sequence[trio.abc.Listener[Any]], *, secure: bool = False
+    ) -> None:
+        """Answer on an address's listeners until `give_up`; return once the open connections are answered."""
+        free = trio.Semaphore(AT_ONCE)
+        async with trio.open_nursery() as answering:
+            scope, gone = trio.CancelScope(), trio.Event()
+            self._kept[address] = scope, gone
+            try:
+                with scope:
+                    async with trio.open_nursery() as accepting:
+                        for listener in listeners:
+                            accepting.start_soon(self._accept, listener, answering, free, secure)
+            finally:
+                gone.set()
+
+    async def give_up(self, address: tuple[str, int]) -> None:
+        """Stop accepting on an address, so that the server can take over."""
+        if (kept := self._kept.pop(address, None)) is not None:
+            scope, gone = kept
+            scope.cancel()
+            await gone.wait()
+
+    async def _accept(
+        self, listener: trio.abc.Listener[Any], answering: trio.Nursery, free: trio.Semaphore, secure: bool
+    ) -> None:
+        while True:
+            await free.acquire()
+            stream = None
+            while stream is None:
+                try:
+                    stream = await listener.accept()
+                except OSError:  # no file descriptors: closing connections helps
+                    await trio.sleep(ACCEPT_PAUSE)
+            answering.start_soon(self._answer, stream, free, secure)
+
+    async def _answer(self, stream: trio.abc.Stream, free: trio.Semaphore, secure: bool) -> None:
+        try:
+            with trio.move_on_after(WITHIN), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                if secure and self._certificate is not None:
+                    secured: Any = self._certificate.wrap(stream)
+                    stream = secured
+                    await secured.do_handshake()
+                    if secured.selected_alpn_protocol() not in (None, "http/1.1"):
+                        raise trio.BrokenResourceError
+                if head := await _head(stream):
+                    await stream.send_all(self._said(head))
+        finally:
+            free.release()
+            await trio.aclose_forcefully(stream)
+
+    def _said(self, head: bytes) -> bytes:
+        says = f"The service is starting: {self.doing()}"
+        lines = [line.strip() for line in head.lower().split(b"\r\n")]
+        if any(line.startswith(b"accept:") and b"text/html" in line for line in lines):
+            kind, body = "text/html; charset=utf-8", _PAGE.format(says=escape(says), again=AGAIN).encode()
+        else:
+            kind, body = MEDIA, Refusal("unavailable", f"{says}.").encode(self._base_url)
+        said = (
+            f"HTTP/1.1 503 Service Unavailable\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n"
+            f"retry-after: {AGAIN}\r\ncache-control: no-store\r\ncontent-security-policy: default-src 'none'\r\n"
+            "x-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
+        ).encode()
+        return said if head.startswith(b"HEAD ") else said + body
+
+
+async def _head(stream: trio.abc.Stream) -> bytes:
+    """Return the head of a request, perhaps truncated; b"" if the client ends before its end."""
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < MOST_HEAD:
+        part = await stream.receive_some(MOST_HEAD)
+        if not part:
+            return b""
+        head += part
+    return head
+
+
+OWNER = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), Millis(0), rate_per_minute=60_000, burst=10_000)
+"""The key of every request on the socket."""
+DRAIN = 1.0
+BEAT = 1.0
+"""Seconds between two measurements of the loop's lag."""
+
+
+def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
+    """Return the child for the admin socket, to start before the public front end; none without a socket."""
+    if context.world.admin_socket is None:
+        return ()
+    return (ChildSpec("admin", run=partial(_serve, context), shutdown=DRAIN + GRACE, ready_within=30.0),)
+
+
+async def _serve(context: AppContext, child: Child) -> None:
+    connections = ServerConnections(make_admin_app(context, OWNER), bare=True)
+    tasks = (connections.api.streams.signs.run, partial(_measure, context))
+    await connections.serve(child, _listeners(context), tasks, DRAIN)
+
+
+async def _listeners(context: AppContext) -> Sequence[trio.abc.Listener[Any]]:
+    assert context.world.admin_socket is not None
+    try:
+        return await context.world.admin_socket()
+    except OSError as error:
+        context.world.log("admin.no_socket", level="error", error=str(error))
+        return ()
+
+
+async def _measure(context: AppContext) -> None:
+    while True:
+        due = trio.current_time() + BEAT
+        await trio.sleep_until(due)
+        context.world.metrics.loop_lag.value = max(0.0, trio.current_time() - due)
+
+
+def metrics_listener(context: AppContext) -> Sequence[ChildSpec]:
+    address = context.settings.metrics_address()
+    if address is None:
+        return ()
+    return (
+        ChildSpec("metrics", run=partial(_serve_metrics, context, address), shutdown=DRAIN + GRACE, ready_within=30.0),
+    )
+
+
+async def _serve_metrics(context: AppContext, address: tuple[str, int], child: Child) -> None:
+    connections = ServerConnections(make_metrics_app(context))
+    await connections.serve(child, context.world.listen(*address), (), DRAIN, "metrics.listening")

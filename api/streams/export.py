@@ -23,9 +23,9 @@ from api.problems import later
 from api.ratelimit import counted
 from api.streams.keepalives import Writer
 from api.streams.reader import EventFilter, FellBehind
+from storage.records.access import Holder, Session
 from storage.records.event import Stored
 from storage.records.identity import Seq
-from storage.records.key import Holder, Session
 from storage.sql.stores.log import EventLog
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -17,16 +17,16 @@ from httpx_sse import EventSource, ServerSentEvent
 from actors.messages.requests import NewSource
 from actors.query import AnalysedText, QueryError, Texts, decode_event, languages, matches, parse
 from actors.query.explain import explain
-from actors.query.nodes import All, Node, Not, Phrase, Word, units
-from actors.query.nodes import Any as AnyOf
 from actors.query.parts import TextPart
+from actors.query.syntax import All, Node, Not, Phrase, Word, units
+from actors.query.syntax import Any as AnyOf
 from actors.query.words import LONGEST
 from api.fields.alerts import NewAlert
 from api.fields.queries import StreamQuery
 from api.nouns.events import event_filter_of
 from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
-from api.streams import searching
+from api.streams import reader
 from api.streams.sse import event_frame, frames
 from api.validation import read_body, read_query
 from bench.fuzz import examples
@@ -167,7 +167,7 @@ def event_filter(case: bytes) -> None:
     try:
         asked = read_query(case, StreamQuery)
         found = event_filter_of(
-            asked.source, asked.source_type, asked.tag, asked.keyword, searching.Texts(), languages=("en", "simple")
+            asked.source, asked.source_type, asked.tag, asked.keyword, reader.Texts(), languages=("en", "simple")
         )
     except Refusal as refusal:
         assert refusal.status == 400

@@ -16,9 +16,8 @@ from actors.content.bodies.frames import MOST_SMALL, read_frames, told
 from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, DiffContexts, compare
 from actors.content.detection import detect
 from actors.content.errors import ContentError
-from actors.content.feeds.entries import MOST_ENTRIES
-from actors.content.feeds.feeds import read_feed, read_outline
-from actors.content.messages.requests import PageRequest, StandingRequest
+from actors.content.feeds import MOST_ENTRIES, read_feed, read_outline
+from actors.content.messages import PageRequest, StandingRequest
 from actors.content.pages.blocks import MOST_BLOCKS
 from actors.content.pages.page import preview_page
 from actors.content.pages.plain import read_file

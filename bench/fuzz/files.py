@@ -16,14 +16,14 @@ import trio
 
 from bench.fuzz.chance import Chance
 from extras.migrate.detection import kind_of
-from extras.migrate.plan import Kind, NotReadable
+from extras.migrate.drafting import Kind, NotReadable
 from extras.migrate.reading import READERS, read
 from extras.migrate.whole.loading import look_through
 from sanderling.exits import CommandFailed
-from sanderling.operations.backup import archive
-from sanderling.operations.backup.archive import Manifest, Member, SourceFile, unpack, write_archive
+from sanderling.operations import backup as archive
+from sanderling.operations.backup import Manifest, Member, SourceFile, unpack, write_archive
 from storage.records.identity import Seq
-from storage.sqlite.upkeep.copying import Content
+from storage.sqlite.upkeep import Content
 from tests.extras.migrate import samples
 from tests.extras.migrate.test_hostile_files import SAMPLES, check
 from tests.extras.migrate.test_whole_hostile import honest

@@ -15,8 +15,8 @@ from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.egress.failures import PostResult
 from actors.notification.dialects import DIALECTS, MEASURES, TextLimits
 from actors.notification.fitting import message_of, plain_of, title_of
+from actors.notification.headline import notification_of
 from actors.notification.message_template import MOST_OUT, WriteRequest, check, render
-from actors.notification.reading import notification_of
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 

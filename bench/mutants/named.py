@@ -24,7 +24,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "push frames are not restored when the recorder gives no answer",
         "source",
-        "actors/sources/push/committer.py",
+        "actors/sources/push/actor.py",
         "self._pipeline.restore(taken)",
         "pass",
     ),
@@ -45,14 +45,14 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "of one event's match the rows beyond 500 are cut off",
         "matcher",
-        "actors/matcher/actor.py",
+        "actors/matcher.py",
         "self._rows,\n                    self._storage.lease",
         "self._rows[:500],\n                    self._storage.lease",
     ),
     Planted(
         "the lazy state of the cadence is never saved",
         "source",
-        "actors/sources/polling/actor.py",
+        "actors/sources/polling.py",
         "self._live.hot, self._live.unsaved = hot, True",
         "self._live.hot, self._live.unsaved = hot, False",
     ),
@@ -73,7 +73,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "a harvest without an answer is not read back",
         "source",
-        "actors/sources/polling/actor.py",
+        "actors/sources/polling.py",
         "            await self._reload()\n        else:",
         "            pass\n        else:",
     ),

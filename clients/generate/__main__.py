@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.openapi.document import document
-from api.openapi.nouns import ROUTES
+from api.openapi.document import ROUTES, document
 from api.openapi.routes import described
 from clients.generate import python, typescript
 from clients.generate.model import read

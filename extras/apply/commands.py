@@ -13,9 +13,8 @@ import click
 import msgspec
 import trio
 
-from extras.apply import showing
-from extras.apply.acting import Actor, ActResult, compared
-from extras.apply.attaching import expanded, people_of, state_of, templates_of
+from extras.apply import planning
+from extras.apply.acting import Actor, ActResult, compared, expanded, people_of, state_of, templates_of
 from extras.apply.groups import BadFiles, DesiredState, State
 from extras.apply.people import steps_of
 from extras.apply.planning import Options, Plan, plan_of, too_many
@@ -175,9 +174,9 @@ def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:
 
 def _show(plan: Plan, asked: ApplyFlags) -> None:
     if asked.as_json:
-        print_json(showing.as_json(plan))
+        print_json(planning.as_json(plan))
         return
-    for line in showing.lines_of(plan, colour=wants_colour(environ())):
+    for line in planning.lines_of(plan, colour=wants_colour(environ())):
         click.echo(line)
 
 

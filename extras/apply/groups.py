@@ -22,7 +22,7 @@ from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
 from extras.apply.kinds.kind import DesiredRecord, FilePlace, Private, Values, flaw_of_name
 from extras.apply.kinds.sources import SOURCES, url_of
 from extras.apply.people import PersonStep
-from storage.records.person import Role
+from storage.records.access import Role
 from storage.records.source import OWN_NAMESPACES
 
 

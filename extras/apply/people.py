@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from storage.records.person import Role
+from storage.records.access import Role
 
 PEOPLE: Final = "people"
 _EMAIL: Final = re.compile(r"[^@\sA-Z]+@[^@\sA-Z]+")

@@ -22,8 +22,7 @@ from extras.apply.kinds.kind import Kind, Names, ServiceRecord
 from extras.apply.kinds.sources import SOURCES, tags_of
 from extras.apply.kinds.table import KINDS
 from extras.apply.people import PEOPLE
-from extras.apply.reading import TABLES, WORKSPACE
-from extras.apply.toml import key_of, value_of
+from extras.apply.reading import TABLES, WORKSPACE, key_of, value_of
 from sanderling.exits import CommandFailed, Exit
 from storage.records.source import OWN_NAMESPACES
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actors.settings import Settings
     from actors.system import System
     from actors.world import Browser
-    from sanderling.operations.doctor.checks import Question
+    from sanderling.operations.doctor import Question
     from supervision import ChildSpec
 
 
@@ -42,7 +42,7 @@ def _parts(system: System) -> Sequence[tuple[str, ChildSpec]]:
 
 
 def _checks() -> Mapping[str, Question]:
-    from extras.browser.check import browser
+    from extras.browser.real import browser
 
     return {"browser": browser}
 

@@ -9,10 +9,15 @@ holder -> service: {"up": {...}}, with the descriptors: where commands go, where
                    listening sockets of the proxy, which are inside the walls
 service -> holder: {"weigh": true}       holder -> service: {"weight": {"memory_kib": 1, "processes": 1}}
 holder -> service: {"ended": "exit code 1: its last error"}, at the end
+
+The service's side of a browser's holder: start, memory use, end. The holder's own side is `holder.py`.
+
+Doors from a browser's pages to the guarded proxy: a listener each, or one shared gate with secrets.
 """
 
 from __future__ import annotations
 
+import array
 import ctypes
 import errno
 import fcntl
@@ -24,14 +29,21 @@ import shutil
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
+
+import trio
 
 from extras.browser.flags import command_line
+from extras.browser.forward_proxy import ForwardProxy, ProxyGate, Slot
+from extras.browser.leases import Lease
+from extras.browser.wire import Door, Pipe
+from sanderling.program import SOCKET
 
 PREFIX: Final = "sanderling-browser-"
 NOBODY: Final = 65534
@@ -390,3 +402,242 @@ def _remove(folder: str) -> None:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
+
+
+_SECRET_SIZE: Final = 16
+
+
+class OwnDoors:
+    """Listeners on this machine, with ports, one for each concurrent page. The first refuses traffic of no page."""
+
+    def __init__(self, listeners: Sequence[tuple[int, trio.SocketListener]]) -> None:
+        self._listeners = listeners
+        self._slots = [Slot() for _ in listeners]
+        self._free = [(port, slot) for (port, _), slot in zip(listeners, self._slots, strict=True)][1:]
+
+    def __repr__(self) -> str:
+        return f"<OwnDoors {len(self._free)} of {len(self._listeners) - 1} free>"
+
+    async def run(self, proxy: ForwardProxy) -> None:
+        async with trio.open_nursery() as nursery:
+            for (_, listener), slot in zip(self._listeners, self._slots, strict=True):
+                nursery.start_soon(proxy.listen, listener, slot)
+
+    @contextmanager
+    def let(self, lease: Lease) -> Iterator[Door]:
+        port, slot = self._free.pop()
+        try:
+            with slot.let(lease):
+                yield Door(f"http://127.0.0.1:{port}")
+        finally:
+            self._free.append((port, slot))
+
+    def close(self) -> None:
+        for _, listener in self._listeners:
+            listener.socket.close()
+
+
+class GateDoors:
+    """Doors behind a gate that others can reach: each page has its secret. address: as the browser reaches it."""
+
+    def __init__(self, gate: ProxyGate, address: str, entropy: Callable[[int], bytes]) -> None:
+        self._gate, self._address, self._entropy = gate, address, entropy
+
+    def __repr__(self) -> str:
+        return f"<GateDoors at {self._address}>"
+
+    async def run(self, proxy: ForwardProxy) -> None:
+        """Do nothing: the gate is served for all browsers together."""
+        await trio.lowlevel.checkpoint()
+
+    @contextmanager
+    def let(self, lease: Lease) -> Iterator[Door]:
+        secret = self._entropy(_SECRET_SIZE).hex()
+        with self._gate.let(secret, lease):
+            yield Door(f"http://{self._address}", secret)
+
+
+UP_WITHIN: Final = 20.0
+GONE_WITHIN: Final = 5.0
+LAST_WORD_WITHIN: Final = 1.0
+_READ_PIPE: Final = 1 << 18
+_DESCRIPTOR: Final = array.array("i").itemsize
+
+
+class NotUp(Exception):
+    """The browser did not start; the text gives the reason."""
+
+
+class Walls(NamedTuple):
+    """A browser's confinement. namespace: a separate network with only the proxy's doors. sandbox: Chromium's own,
+    around page processes. remote: it runs elsewhere, with unknown confinement.
+    """
+
+    namespace: bool
+    sandbox: bool
+    remote: bool = False
+
+
+class Held:
+    """A browser and its holder: a line on a pipe. doors: the proxy's listeners, inside the walls."""
+
+    shared = False
+
+    def __init__(
+        self,
+        process: trio.Process | None,
+        control: trio.socket.SocketType,
+        commands: trio.lowlevel.FdStream,
+        messages: trio.lowlevel.FdStream,
+        doors: OwnDoors,
+    ) -> None:
+        self._process, self._control = process, control
+        self._commands, self._messages, self.doors = commands, messages, doors
+        self._pipe = Pipe()
+        self._heard = b""
+
+    def __repr__(self) -> str:
+        whom = "another unit" if self._process is None else self._process.pid
+        return f"<Held by {whom}, {self.doors}>"
+
+    async def send(self, texts: Sequence[bytes]) -> None:
+        await self._commands.send_all(b"".join(text + b"\0" for text in texts))
+
+    async def receive(self) -> Sequence[bytes] | None:
+        """Return complete messages, None at the end. Raises BadMessage, and Broken- or ClosedResourceError."""
+        data = await self._messages.receive_some(_READ_PIPE)
+        return [*self._pipe.feed(bytes(data))] if data else None
+
+    async def weigh(self) -> tuple[int, int]:
+        """Return the browser's memory in KiB and the number of its processes. Raises OSError, NotUp when it is gone."""
+        await self._control.send(b'{"weigh": true}\n')
+        word = await self._word()
+        if "weight" not in word:
+            raise NotUp(str(word.get("ended", "the browser is gone")))
+        return int(word["weight"]["memory_kib"]), int(word["weight"]["processes"])
+
+    async def last_word(self) -> str:
+        """Return how the browser ended, from its holder; "" if that does not reply in time."""
+        with trio.move_on_after(LAST_WORD_WITHIN), suppress(OSError, ValueError):
+            while word := await self._word():
+                if "ended" in word:
+                    return str(word["ended"])
+        return ""
+
+    async def _word(self) -> Mapping[str, Any]:
+        """Return the holder's next message; an empty one when it is gone."""
+        while b"\n" not in self._heard:
+            data = await self._control.recv(_READ)
+            if not data:
+                return {}
+            self._heard += data
+        line, _, self._heard = self._heard.partition(b"\n")
+        found = json.loads(line)
+        assert isinstance(found, dict)
+        return found
+
+    async def aclose(self) -> None:
+        self._control.close()
+        for stream in (self._commands, self._messages):
+            with trio.move_on_after(0, shield=True):  # a pipe closes at once
+                await stream.aclose()
+        self.doors.close()
+        await _end_process(self._process)
+
+
+async def _end_process(process: trio.Process | None) -> None:
+    if process is None:
+        return  # its starter waits for it
+    with trio.move_on_after(GONE_WITHIN, shield=True):
+        await process.wait()
+    if process.returncode is None:
+        process.kill()  # the kernel kills everything it held as well
+        with trio.move_on_after(GONE_WITHIN, shield=True):
+            await process.wait()
+
+
+async def start(
+    command: Sequence[str], environment: Mapping[str, str], walls: Walls, slots: int, within: float = UP_WITHIN
+) -> Held:
+    """Start a browser with doors for this many pages. Raises OSError, NotUp."""
+    process, control = await _holder(command, environment)
+    try:
+        order = {"start": {"slots": slots + 1, "namespace": walls.namespace, "sandbox": walls.sandbox}}
+        await control.send(json.dumps(order).encode() + b"\n")
+        with trio.fail_after(within):
+            text, beside, _, _ = await control.recvmsg(_READ, trio.socket.CMSG_SPACE((slots + 3) * _DESCRIPTOR))
+        word = json.loads(text or b"{}")
+        if "up" not in word:
+            raise NotUp(str(word.get("ended") or "its holder ended"))
+        passed = array.array("i")
+        for level, kind, data in beside:
+            if (level, kind) == (trio.socket.SOL_SOCKET, trio.socket.SCM_RIGHTS):
+                passed.frombytes(data[: len(data) // _DESCRIPTOR * _DESCRIPTOR])
+        for descriptor in passed:
+            os.set_inheritable(descriptor, False)
+        commands, messages, *listeners = passed
+        doors = [
+            (int(port), trio.SocketListener(trio.socket.socket(fileno=descriptor)))
+            for port, descriptor in zip(word["up"]["ports"], listeners, strict=True)
+        ]
+        pipe = trio.lowlevel.FdStream(commands), trio.lowlevel.FdStream(messages)
+        return Held(process, control, *pipe, OwnDoors(doors))
+    except (trio.TooSlowError, ValueError) as error:
+        control.close()
+        await _end_process(process)
+        raise NotUp(
+            f"it is not up after {within:g} s" if isinstance(error, trio.TooSlowError) else str(error)
+        ) from None
+    except BaseException:
+        control.close()
+        with trio.CancelScope(deadline=trio.current_time() + GONE_WITHIN, shield=True):
+            await _end_process(process)
+        raise
+
+
+async def probe(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return why a network namespace, and Chromium's sandbox, are unavailable, else "". Raises OSError, NotUp."""
+    process, control = await _holder(command, environment)
+    try:
+        await control.send(b'{"probe": true}\n')
+        with trio.fail_after(UP_WITHIN):
+            word = json.loads(await control.recv(_READ) or b"{}")
+        if "probe" not in word:
+            raise NotUp("the browser's holder process is silent")
+        return str(word["probe"]["namespace"]), str(word["probe"]["sandbox"])
+    except (trio.TooSlowError, ValueError) as error:
+        raise NotUp(f"the browser's holder process does not answer: {error}") from None
+    finally:
+        control.close()
+        with trio.CancelScope(deadline=trio.current_time() + GONE_WITHIN, shield=True):
+            await _end_process(process)
+
+
+async def _holder(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> tuple[trio.Process | None, trio.socket.SocketType]:
+    """Return a new holder, started here or, if the command is a socket, by its listener."""
+    if command[0].startswith(SOCKET):
+        control = trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM)
+        try:
+            await control.connect(command[0].removeprefix(SOCKET))
+        except BaseException:
+            control.close()
+            raise
+        return None, control
+    ours, theirs = trio.socket.socketpair()
+    try:
+        os.set_blocking(theirs.fileno(), True)
+        process = await trio.lowlevel.open_process(
+            list(command),
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(environment),
+        )
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return process, ours

@@ -23,7 +23,7 @@ from actors.errors import UrlRefused
 from actors.world import Connect, Rendered, RenderFailed, RenderRequest
 from extras.browser.engine import Engine
 from extras.browser.forward_proxy import ForwardProxy
-from extras.browser.held import NotUp, Walls, probe, start
+from extras.browser.holder import NotUp, Walls, probe, start
 from extras.browser.remote import RemoteBrowser
 from extras.browser.wire import BrowserTransport
 from supervision.policy import Backoff, next_streak, wait_before

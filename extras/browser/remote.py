@@ -24,9 +24,8 @@ from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, Ping
 from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import ProtocolError
 
-from extras.browser.doors import GateDoors
 from extras.browser.forward_proxy import ForwardProxy, ProxyGate
-from extras.browser.held import NotUp
+from extras.browser.holder import GateDoors, NotUp
 from extras.browser.wire import MOST_MESSAGE, BadMessage
 
 SCHEMES: Final = ("ws://", "wss://", "http://", "https://")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actors.settings import Settings
     from actors.system import System
     from sanderling.engines import Engine
-    from sanderling.operations.doctor.checks import Question
+    from sanderling.operations.doctor import Question
     from sanderling.operations.self_test import Look
     from supervision import ChildSpec
 

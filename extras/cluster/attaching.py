@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from actors import BUILD
 from actors.system import READY_WITHIN, System
-from extras.cluster.members.membership import Membership
-from extras.cluster.members.other_nodes import SharedDeliveries
-from extras.cluster.members.ownership import SharedOwnership
-from extras.cluster.replica.folder import Objects
+from extras.cluster.members.membership import Membership, SharedDeliveries, SharedOwnership
+from extras.cluster.replica.log import Objects
 from extras.cluster.replica.shipper import Shipper
 from extras.cluster.replica.shipping import shipping_of
 from extras.cluster.settings import ClusterSettings

@@ -9,14 +9,14 @@ from importlib.resources import files
 import trio
 
 from extras.cluster.engine import INSTALL_IT, NO_LIBRARY, PostgresEngine
-from extras.cluster.replica.folder import Objects, ObjectsAway
+from extras.cluster.replica.log import Objects, ObjectsAway
 from extras.cluster.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
 from extras.cluster.replica.place import S3, replica_keys, replica_of
 from extras.cluster.settings import ClusterSettings
 from sanderling.data_folder import named_vault
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed
-from sanderling.operations.doctor.database import gone_private
+from sanderling.operations.doctor import gone_private
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.operations.self_test import is_there
 from sanderling.real_world import now, wall
@@ -47,9 +47,8 @@ def postgres(patient: DoctorContext) -> Iterator[Finding]:
 def _asked(patient: DoctorContext, engine: PostgresEngine) -> Iterator[Finding]:
     from psycopg import pq
 
-    from extras.cluster.postgres.engine import connection
-    from extras.cluster.postgres.engine.examining import examine
-    from extras.cluster.postgres.engine.steps import all_steps
+    from extras.cluster.postgres import engine as connection
+    from extras.cluster.postgres.engine import all_steps, examine
 
     found = examine(engine.address.url, wall, named_vault(patient.variables), listens=engine.listen is not None)
     yield Finding("ok", "PostgreSQL", f"{found.version} at {engine.place}")

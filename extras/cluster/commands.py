@@ -33,7 +33,7 @@ def standby(
 
     from extras.cluster.replica.place import replica_of
     from extras.cluster.settings import ClusterSettings
-    from extras.cluster.standby.taking_over import follow, take_over_now
+    from extras.cluster.standby import follow, take_over_now
     from sanderling.real_world import now, wall
 
     settings = loaded(config, flags | {"replica": replica}).settings

@@ -21,10 +21,10 @@ from sanderling.engines import Engine
 from sanderling.environment import environ, machine
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavailable
-from storage.secrets.vault import Vault
+from storage.secrets import Vault
 from storage.sql.storage import Storage
-from storage.sql.stores.keys import CommandKeys
-from storage.sqlite.engine.folder import prepare
+from storage.sql.stores.people import CommandKeys
+from storage.sqlite.engine import prepare
 from storage.sqlite.ownership import as_root
 
 _REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")

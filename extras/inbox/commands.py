@@ -11,7 +11,7 @@ import click
 
 from sanderling.client.lines import Cell, moment, within
 from sanderling.client.terminal import Listing, notify, print_json, print_made, print_page
-from sanderling.commands.service import Sort, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.commands.keys import Sort, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.exits import CommandFailed, Exit
 from storage.records.secrecy import plain
 

@@ -14,10 +14,10 @@ from typing import Annotated, Any, NamedTuple
 import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from actors import signatures
 from actors.destination_kinds.bins import Bins
 from actors.errors import NotFound
 from actors.messages.declaring import Declared, made_of, record_of
-from actors.signatures import webhook
 from api.fields.queries import Cursor, ListQuery
 from api.nouns.bins import bins_of, every, feeding_each
 from api.nouns.context import OperationContext, known_id
@@ -96,7 +96,7 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     headers: dict[str, str] = {}
     for name, value in capture.headers:
         headers.setdefault(name, value)
-    secrets = [secret for each in destinations for secret in webhook.live(each.secrets, capture.received_at)]
+    secrets = [secret for each in destinations for secret in signatures.live(each.secrets, capture.received_at)]
     contents, events = read(capture.body), list[ReceivedEvent]()
     for number, event in enumerate(contents.events):
         if number % _TURN == 0:

@@ -18,7 +18,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import say, say_many
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
-from api.dashboard.notifying.destination_form import MOST_BODY, shown_body
+from api.dashboard.notifying.destinations import MOST_BODY, shown_body
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post
 from api.dashboard.starting import MODE_WORDS
 from api.fields.destinations import NewDestination

@@ -75,8 +75,7 @@ def commands() -> str:
 
 
 def api() -> str:
-    from api.openapi.document import document
-    from api.openapi.nouns import ROUTES
+    from api.openapi.document import ROUTES, document
     from api.openapi.routes import described
 
     return _page("api", **document(described(ROUTES, BASE_URL), BASE_URL), shape=_shape)

@@ -23,23 +23,30 @@ from extras.migrate.drafting import (
     BEGINNINGS,
     MOST_ITEMS,
     NO_COUNTERPART,
+    PLAIN,
     WHOLE_WORDS,
+    DestinationBody,
     Drafting,
+    NotReadable,
+    Plan,
+    RenderChoice,
     Unsayable,
     any_of,
     is_set,
     joined_selectors,
     lookup,
     mapping,
+    named,
     none_of,
     note_other,
+    shortened,
+    shown,
     text,
     texts,
     truth,
     whole,
 )
 from extras.migrate.notifying import destinations
-from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, RenderChoice, named, shortened, shown
 from extras.migrate.requests import UNSUPPORTED, pairs_of, request_of
 
 SAME: Final = frozenset(("sort_text_alphabetically", "trim_text_whitespace"))

@@ -8,7 +8,7 @@ from typing import cast
 import click
 
 from actors.extras import TABLE, extra
-from extras.migrate.plan import KINDS, Kind
+from extras.migrate.drafting import KINDS, Kind
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import KEY_HELP, URL_HELP, client_flags, loaded, settings_flags, told_folder
@@ -107,11 +107,11 @@ def export_command(
     sanderling export - --no-events | zstd > sources.ndjson.zst
     sanderling export --as-config watch/
     """
-    from extras.migrate.whole.lines import counted
+    from extras.migrate.whole.reading import counted
     from extras.migrate.whole.writing import position_of, snapshot_of, write_export
 
     if schema:
-        from extras.migrate.whole.lines import as_text
+        from extras.migrate.whole.reading import as_text
 
         click.echo(as_text(), nl=False)
         return Exit.WELL

@@ -10,9 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from actors.content.bodies.encoding import decode
+from extras.migrate.drafting import Kind, NotReadable
 from extras.migrate.lists import columns_of, delimiter_of
-from extras.migrate.plan import Kind, NotReadable
-from extras.migrate.whole.lines import begins_export
+from extras.migrate.whole.reading import begins_export
 
 _JOB = re.compile(
     r"^(?:- )?(?:name|url|navigate|command|kind|filters?|user_visible_url|report)\s*:(?:\s|$)", re.MULTILINE

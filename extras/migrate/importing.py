@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 import trio
 
-from extras.migrate import report
+from extras.migrate import execution
 from extras.migrate.changedetection import LARGEST, WANTED
 from extras.migrate.detection import kind_of
+from extras.migrate.drafting import Kind, NotReadable, Plan
 from extras.migrate.execution import AGAIN, NOTHING, ItemResult, Outcome, execute_plan
-from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.reading import MOST_BYTES, read
 from sanderling.client.api import Client
 from sanderling.client.terminal import print_json, shown
@@ -60,7 +60,7 @@ def bytes_of(file: str) -> bytes:
 
 
 def show(plan: Plan, *, as_json: bool) -> None:
-    for line in report.as_json(plan) if as_json else report.as_text(plan):
+    for line in execution.as_json(plan) if as_json else execution.as_text(plan):
         click.echo(shown(line) if as_json else plain(line))
 
 
@@ -69,7 +69,7 @@ def confirmed(plan: Plan, client: Client, *, yes: bool) -> bool:
         return True
     if not on_terminal(0):
         raise CommandFailed("There is no terminal to confirm on: add --yes, or --dry-run to see the plan.", Exit.USAGE)
-    return click.confirm(f"Add {report.sums(plan)} to {client.url}?", default=False, err=True)
+    return click.confirm(f"Add {execution.sums(plan)} to {client.url}?", default=False, err=True)
 
 
 def do(plan: Plan, client: Client, *, as_json: bool) -> int:

@@ -13,9 +13,8 @@ from typing import Final
 
 from actors.content.bodies.encoding import decode
 from actors.content.errors import ContentError
-from actors.content.feeds.feeds import read_outline
-from extras.migrate.drafting import Drafting
-from extras.migrate.plan import NotReadable, Plan, shortened
+from actors.content.feeds import read_outline
+from extras.migrate.drafting import Drafting, NotReadable, Plan, shortened
 from storage.records.tiers import TIERS
 
 MOST_LINES: Final = 100_000

@@ -19,8 +19,7 @@ import msgspec
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from extras.migrate.drafting import Drafting
-from extras.migrate.plan import DestinationBody
+from extras.migrate.drafting import DestinationBody, Drafting
 
 _TELEGRAM: Final = re.compile(r"\d+:[\w-]+")
 Options = dict[str, str]

@@ -7,8 +7,8 @@ from typing import Final
 
 from extras.migrate.changedetection import read_changedetection
 from extras.migrate.detection import MOST_TEXT
+from extras.migrate.drafting import Kind, NotReadable, Plan
 from extras.migrate.lists import read_csv, read_opml, read_urls
-from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.urlwatch import read_urlwatch
 
 MOST_BYTES: Final = 256 * 1024 * 1024

@@ -1,35 +1,122 @@
-"""urlwatch and webchanges: the YAML of their jobs. The programs are related and share most directives. Pure.
+"""urlwatch and webchanges: the YAML of their jobs. The programs are related and share most directives.
 
 Each document of a file is a job and becomes a source; its filters become selectors, ignored parts and queries, and the
 rest notes. Commands are never run. Both programs keep reporters in a separate settings file, which is not read.
+
+YAML as other programs write it, within bounds. PyYAML only parses; the meaning of nodes is decided here, so
+that no tag ever constructs an object. Tags, anchors, aliases and merge keys are refused: job files need none,
+and bombs are built from them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import cssselect
+import yaml
 
-from actors.content.messages.readings import XPATH, selector_kind
+from actors.content.bodies.encoding import decode
+from actors.content.messages import XPATH, selector_kind
 from extras.migrate.drafting import (
     BEGINNINGS,
     MOST_ITEMS,
+    PLAIN,
     Drafting,
+    NotReadable,
+    Plan,
+    RenderChoice,
     Unsayable,
     is_set,
     mapping,
+    named,
     note_other,
     pattern,
     phrase,
+    shown,
     text,
     truth,
     whole,
 )
-from extras.migrate.plan import PLAIN, NotReadable, Plan, RenderChoice, named, shown
 from extras.migrate.requests import UNSUPPORTED, basic_of, cookies_of, pairs_of, request_of
-from extras.migrate.yaml_documents import documents
+
+DEEPEST: Final = 24
+MOST_NODES: Final = 2_000_000
+_PARSER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,15})(\.[0-9]{1,16})?", re.ASCII)
+_WORDS: Final[dict[str, Any]] = {"": None, "~": None, "null": None, "true": True, "false": False} | {
+    "yes": True,
+    "no": False,
+    "on": True,
+    "off": False,
+}
+
+
+def documents(data: bytes) -> Iterator[tuple[int, Any]]:
+    text = decode(data, "").text
+    try:
+        yield from _Reader(yaml.parse(text, _PARSER)).documents()
+    except yaml.YAMLError as error:
+        raise NotReadable(f"It is not YAML: {' '.join(str(error).split())[:300]}.") from None
+
+
+class _Reader:
+    """Makes values from the parser's events."""
+
+    def __init__(self, events: Iterator[Any]) -> None:
+        self._events = events
+        self._nodes = 0
+
+    def documents(self) -> Iterator[tuple[int, Any]]:
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                first = next(self._events)
+                value = self._value(first, 0)
+                if value is not None:
+                    yield first.start_mark.line + 1, value
+
+    def _value(self, event: Any, depth: int) -> Any:
+        line = event.start_mark.line + 1
+        self._nodes += 1
+        if depth > DEEPEST or self._nodes > MOST_NODES:
+            raise NotReadable(f"Line {line}: it is nested too deeply, or has too many parts.")
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise NotReadable(f"Line {line}: anchors and aliases (& and *) are not read: write the value out.")
+        if event.tag is not None:
+            raise NotReadable(f"Line {line}: tags such as {str(event.tag)[:60]} are not read.")
+        if isinstance(event, yaml.ScalarEvent):
+            return _scalar(event.value) if event.implicit[0] else event.value
+        if isinstance(event, yaml.SequenceStartEvent):
+            return [self._value(item, depth + 1) for item in self._until(yaml.SequenceEndEvent)]
+        return dict(self._pair(key, depth + 1) for key in self._until(yaml.MappingEndEvent))
+
+    def _pair(self, key: Any, depth: int) -> tuple[str, Any]:
+        if not isinstance(key, yaml.ScalarEvent):
+            raise NotReadable(f"Line {key.start_mark.line + 1}: a name must be a text.")
+        return key.value, self._value(next(self._events), depth)
+
+    def _until(self, end: type[Any]) -> Iterator[Any]:
+        for event in self._events:
+            if isinstance(event, end):
+                return
+            yield event
+
+
+def _scalar(text: str) -> Any:
+    """Return the value of an unquoted scalar.
+
+    >>> [_scalar(text) for text in ("no", "12", "0.5", "0x10", "~", "12:30")]
+    [False, 12, 0.5, '0x10', None, '12:30']
+    """
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    return float(text) if number[1] else int(text)
+
 
 SAME: Final = frozenset(
     ("html2text", "beautify", "absolute_links", "absolute-links", "pretty-xml", "format-xml", "strip", "striplines",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from actors.content.bodies.markup import Document
-from actors.content.messages.readings import is_pdf
+from actors.content.messages import is_pdf
 from extras.office.archive import Archive, name_of, value_of
 from extras.office.opendocument import read_open_sheet, read_open_text
 from extras.office.pdf import read_pdf

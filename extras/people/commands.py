@@ -9,7 +9,7 @@ import click
 
 from sanderling.client.lines import piped
 from sanderling.client.terminal import Listing, print_made
-from sanderling.commands.service import Sort, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.commands.keys import Sort, record_flag, records_flag, sent, with_client, yes_flag
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client

@@ -9,8 +9,7 @@ from api.dashboard.screen import Go, Visit
 from api.dashboard.sessions import Sessions, own_path
 from api.problems import Refusal
 from extras.people.recording import activity_of, difference
-from storage.records.key import Password
-from storage.records.person import Person
+from storage.records.access import Password, Person
 
 
 async def begin(visit: Visit, person: Person, next: str = "/") -> Go:

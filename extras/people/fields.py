@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from actors.messages.declaring import Time, record_of
 from api.fields.queries import Cursor, Limit
-from storage.records.person import Invitation, Person, Role
+from storage.records.access import Invitation, Person, Role
 
 NAME = 100
 """Characters of a name."""

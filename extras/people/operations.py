@@ -31,8 +31,8 @@ from extras.people.fields import (
     PersonRecord,
     raw,
 )
+from storage.records.access import INVITATION_LIFE, SCOPES_OF, Activity, Invitation, Person, Role
 from storage.records.identity import START, Millis, parse_rfc3339, rfc3339
-from storage.records.person import INVITATION_LIFE, SCOPES_OF, Activity, Invitation, Person, Role
 
 MOST_INVITATIONS = 100
 JOIN = "/join"

@@ -25,8 +25,7 @@ from api.problems import Refusal
 from extras.people.entry import begin, joined
 from extras.people.fields import NAME
 from extras.people.settings import PeopleSettings
-from storage.records.key import Session
-from storage.records.person import Person, Role
+from storage.records.access import Person, Role, Session
 
 ISSUER: Final = "header"
 PAGE: Final = "/sign-in/proxy"

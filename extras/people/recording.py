@@ -22,9 +22,8 @@ from api.dashboard.screen import Go, Screen, Visit
 from api.problems import Refusal
 from api.route import Answer, Call, Route
 from storage.errors import StorageError
+from storage.records.access import Activity, ApiKey, Person, Session
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, Session
-from storage.records.person import Activity, Person
 
 WITHIN: Final = 5.0
 """Seconds for recording a change whose client has gone."""

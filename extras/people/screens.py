@@ -16,8 +16,8 @@ from api.fields.queries import Cursor
 from api.pagination import decode_cursor, encode_cursor
 from extras.people import operations as acts
 from extras.people.fields import ActivityQuery
+from storage.records.access import INVITATION_LIFE, Activity, Role
 from storage.records.identity import Millis, SourceId
-from storage.records.person import INVITATION_LIFE, Activity, Role
 
 ROLES = (
     ("reader", noted("Reader: sees sources, events and alerts")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from actors.settings import ExtraSettings, Settings, networks, one_of, setting
-from storage.records.person import Role
+from storage.records.access import Role
 
 _ROLES = get_args(Role)
 _ISSUER = re.compile(r"https?://[^\s?#@]+")

@@ -25,7 +25,7 @@ from extras.people import factor as codes
 from extras.people.entry import begin, joined, known_by
 from extras.people.fields import NAME
 from extras.people.operations import JOIN
-from storage.records.person import Person
+from storage.records.access import Person
 
 _WRONG = noted("Wrong e-mail, password or code.")
 _NO_INVITATION = noted("This invitation is invalid. It works once, for 7 days.")

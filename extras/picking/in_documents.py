@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
-from actors.content.messages.readings import selector_kind
+from actors.content.messages import selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, Blocks
 from actors.content.pages.plain import TableCell, cells_of
@@ -17,8 +17,7 @@ from actors.content.pages.selectors import BlockPlace, chosen_by, heading_of, st
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
-from extras.picking.reaching import Reaches
-from extras.picking.records import ReachName
+from extras.picking.reaching import Reaches, ReachName
 
 _LONGEST: Final = 600
 _BEGINS: Final = re.compile(r"[^\d:=|]{2,40}[:=|]|[^\d]{3,40}?(?=\s[^\w\s]?\d)")

@@ -12,14 +12,14 @@ from actors.errors import Unprocessable
 from actors.inheritance import shown_part
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import SourceQuestion, UrlQuestion
-from actors.sources.checks.body_reader import in_jail, page_deadline
-from actors.sources.detection.classify import domain_error
-from actors.sources.page.preview import PagePart, check_selectors
+from actors.sources.checks.fetch import in_jail, page_deadline
+from actors.sources.detection import domain_error
+from actors.sources.page import PagePart, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.previewer import Previewer
 from api.nouns import sources
 from api.nouns.context import OperationContext
-from extras.picking.records import Picked, PickPage, PickRequest, PickWish
+from extras.picking.reaching import Picked, PickPage, PickRequest, PickWish
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.tiers import WITH_DIFF, WITH_ENTRIES

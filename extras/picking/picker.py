@@ -8,29 +8,24 @@ from typing import Final
 from actors.content.bodies.encoding import decode, unpacked
 from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
-from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
-from actors.content.messages.requests import item_form
+from actors.content.messages import CHOSEN_BY, NO_PARTS, item_form, selector_kind
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of, writing_of
-from actors.content.pages.places import CellLabels
 from actors.content.pages.plain import format_of, xml_holders
-from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
+from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP, CellLabels
 from actors.content.tasks import task_of
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import ROOT, path_at
-from actors.content.values.reading import ValueSpan, values_in
+from actors.content.values.reading import ValueSpan, Writing, values_in
 from actors.content.wording import json_text
-from actors.content.wording.fingerprint import digest16
-from actors.content.wording.spans import line
-from actors.content.wording.words import folded
+from actors.content.wording.words import digest16, folded, line
 from extras.picking.deriving import Kind
 from extras.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
-from extras.picking.reaching import HtmlReaches, Reaches
-from extras.picking.records import BLOCK_EXCERPT as EXCERPT
-from extras.picking.records import (
-    MOST_BLOCKS,
+from extras.picking.reaching import BLOCK_EXCERPT as EXCERPT
+from extras.picking.reaching import (
+    MOST_SHOWN_BLOCKS,
     BlockCell,
     BlockKind,
+    HtmlReaches,
     KeptBlocks,
     PickBlock,
     PickChoice,
@@ -40,6 +35,7 @@ from extras.picking.records import (
     PickRequest,
     PickWish,
     PressedBlock,
+    Reaches,
 )
 
 MOST: Final = 12
@@ -128,7 +124,7 @@ class _Picking:
             total=len(reading.blocks),
             found=len(found),
             first=first,
-            blocks=tuple(map(self._block, found[first : first + MOST_BLOCKS])),
+            blocks=tuple(map(self._block, found[first : first + MOST_SHOWN_BLOCKS])),
             no_parts=self._no_parts,
             now=self._kept(wish.selector, wish.ignore),
             choice=None if at is None or wish.press is None else self._choice(at, wish.press),
@@ -219,7 +215,7 @@ class _Picking:
             reading = reading_of(opened.root, blocks_in(opened), narrowed=chosen is not None)
             items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
-        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[:MOST_BLOCKS])
+        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[:MOST_SHOWN_BLOCKS])
         digest = digest16("\0".join(reading.keys[at] for at in kept))
         return KeptBlocks(selector, ignore, texts, len(kept), digest, items) if kept else None
 

@@ -27,12 +27,11 @@ from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources import display
 from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import PreviewForm, again, blamed, detection_wish, look, only_url
-from api.dashboard.sources.one import show
-from api.dashboard.sources.options import inherited_part, lines_in, settings_in
+from api.dashboard.sources.one import inherited_part, lines_in, settings_in, show
 from api.nouns import sources
 from api.problems import Refusal
 from extras.picking import operations
-from extras.picking.records import ActName, Picked, PickedValue, PickPage, PickWish, PressedBlock, ReachName
+from extras.picking.reaching import ActName, Picked, PickedValue, PickPage, PickWish, PressedBlock, ReachName
 from storage.records.identity import rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import Source

@@ -10,7 +10,7 @@ from actors.errors import TooSoon
 from actors.language.sentences import translated
 from actors.language.speaking import say
 from actors.practice import PracticeKind, kind_of_url
-from api.dashboard.drawing.difference import DifferenceLine, LinePiece, lines_of
+from api.dashboard.drawing import DifferenceLine, LinePiece, lines_of
 from api.dashboard.events import changed_in, curl, item_of, items_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, buttons, post

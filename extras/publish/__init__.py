@@ -15,6 +15,6 @@ EXTRA = Extra(
     routes=lambda: {"publications": member("extras.publish.operations", "ROUTES")()},
     screens=member("extras.publish.screens", "SCREENS"),
     templates=__name__,
-    endpoints=calling("extras.publish.hub_endpoint", "endpoints"),
+    endpoints=calling("extras.publish.hub", "endpoints"),
     children=calling("extras.publish.hub", "children"),
 )

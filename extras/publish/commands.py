@@ -9,7 +9,7 @@ import click
 
 from api.fields.publications import NewPublication
 from sanderling.client.terminal import Listing, print_page
-from sanderling.commands.service import (
+from sanderling.commands.keys import (
     ALERTS,
     SOURCES,
     Sort,

@@ -7,43 +7,242 @@ whose cursor is behind. Workers post everything between cursor and head, a page 
 (2xx) have most of the workers, new ones some, slow or failing ones few; only these few wait longer than 3 s for an
 answer. All queues serve domains and addresses in turn. Progress is stored at most a quarter of a second later; after a
 crash within that time, a subscriber gets the same events again under the same ids.
+
+The address of the hub: POST of a form, without a key. Anyone who knows a feed's address may subscribe to it.
+
+Subscriptions to the feeds of publications (WebSub): the records, and their store in SQL. A subscription's
+table is among the product's, and its secret among the sealed ones.
+
+A queue that serves domains and addresses in turn, so that one with a thousand items delays the others by one.
+Start-time fair queueing (Goyal, Vin and Cheng, 1996) with items of equal size: an item gets the round after
+its keys' last one, and lower rounds go first. Of several keys, the busiest counts.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
 from base64 import urlsafe_b64encode
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
 from math import inf
-from typing import NamedTuple
-from urllib.parse import urlencode, urlsplit
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import msgspec
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.app_context import AppContext
 from actors.delivery.schedule import ATTEMPTS, wait
 from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.bins import Bins
 from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.traffic import NetworkTransport, network_transport
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.settings import parsed
+from api.application import Application
+from api.endpoint import Arrived, Endpoint, EndpointReply
+from api.problems import Refusal
 from api.ratelimit import Limiter, neighbourhood
 from api.streams.streams import Streams
-from extras.publish.documents import FeedPlace, feed_of
-from extras.publish.endpoint import PublicCall
+from extras.publish.endpoint import PublicationEndpoint, PublicCall
 from extras.publish.formats import FORMATS
-from extras.publish.newest import NewestEvents, NewestPage
+from extras.publish.newest import FeedPlace, NewestEvents, NewestPage, feed_of
 from extras.publish.operations import HUB, PATH
 from extras.publish.settings import PublishSettings
-from extras.publish.subscriptions import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription, Subscriptions
-from extras.publish.turns import Intent, RoundQueue, domain_of, mailbox_of
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
-from storage.records.publication import Publication
-from supervision import Child, ChildSpec
+from storage.records.publication import Publication, hash_of
+from storage.secrets import SUBSCRIPTIONS, Vault
+from storage.sql.storage import Storage
+from storage.sql.writing import Transaction, every_row, first_row, write_each
+from supervision import Child, ChildSpec, Mailbox, MailboxFull
+
+MOST_SUBSCRIPTIONS = 20_000
+
+
+class Subscription(Struct, frozen=True):
+    """token_hash: of the subscribed address. ending: the format. secret: signs its requests, None for none."""
+
+    id: str
+    publication: str
+    token_hash: str
+    ending: str
+    callback: str
+    created_at: Millis
+    expires_at: Millis
+    secret: str | None = None
+
+    def __repr__(self) -> str:
+        """Leave out the secret and the callback, which may grant access."""
+        return f"Subscription({self.id!r})"
+
+
+class Progress(NamedTuple):
+    """cursor: up to it all is sent or given up. attempts: failures since. due_at: next. error: of the last, or ""."""
+
+    id: str
+    cursor: Seq
+    attempts: int = 0
+    due_at: Millis = Millis(0)
+    error: str = ""
+
+
+class Subscriber(NamedTuple):
+    """A subscription and its progress."""
+
+    subscription: Subscription
+    progress: Progress
+
+
+_decode_subscription = msgspec.json.Decoder(Subscription).decode
+_READ = "SELECT body, sealed, id, cursor, attempts, due_at, error FROM subscription"
+_ALL_SUBSCRIPTIONS = _READ + " ORDER BY id"
+_SAME = _READ + " WHERE publication=? AND ending=? AND callback=?"
+_STANDS = "SELECT 1 FROM publication WHERE id=? AND token_hash=?"
+_ADD = """INSERT INTO subscription(
+        id, publication, ending, callback, token_hash, body, sealed, cursor, attempts, due_at, error
+    ) VALUES(?,?,?,?,?,?,?,?,0,0,'')"""
+_RENEW = "UPDATE subscription SET body=?, sealed=? WHERE id=?"
+_ADVANCE = "UPDATE subscription SET cursor=?, attempts=?, due_at=?, error=? WHERE id=?"
+_Row = tuple[bytes, bytes | None, str, int, int, int, str]
+
+
+class Subscriptions:
+    """Subscriptions with their subscribers' progress. They are deleted with their publication's address."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._writer, self._readers, self._vault = storage.writer, storage.readers, storage.vault
+
+    async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
+        """Add events after `cursor`, or renew one's callback and feed; None if the address is gone."""
+
+        def job(transaction: Transaction) -> Subscriber | None:
+            where = (subscription.publication, subscription.ending, subscription.callback)
+            if transaction.execute(_STANDS, (subscription.publication, subscription.token_hash)).fetchone() is None:
+                return None
+            row = transaction.execute(_SAME, where).fetchone()
+            if row is None:
+                body, box = _packed(subscription, transaction.vault)
+                transaction.execute(_ADD, (subscription.id, *where, subscription.token_hash, body, box, cursor))
+                return Subscriber(subscription, Progress(subscription.id, cursor))
+            there = _subscriber(row, transaction.vault)
+            renewed = replace(subscription, id=there.progress.id, created_at=there.subscription.created_at)
+            transaction.execute(_RENEW, (*_packed(renewed, transaction.vault), renewed.id))
+            return Subscriber(renewed, there.progress)
+
+        return await self._writer.submit(job)
+
+    async def end(self, ids: Sequence[str]) -> None:
+        await write_each(self._writer, "DELETE FROM subscription WHERE id=?", [(id,) for id in sorted(ids)])
+
+    async def all(self) -> Sequence[Subscriber]:
+        return [_subscriber(row, self._vault) for row in await every_row(self._readers, _ALL_SUBSCRIPTIONS)]
+
+    async def count(self, publication_id: str) -> int:
+        query = "SELECT count(*) FROM subscription WHERE publication=?"
+        return int((await first_row(self._readers, query, publication_id))[0])
+
+    async def advance(self, steps: Sequence[Progress]) -> None:
+        rows = [(step.cursor, step.attempts, step.due_at, step.error, step.id) for step in steps]
+        await write_each(self._writer, _ADVANCE, rows)
+
+
+def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:
+    secret = subscription.secret
+    box = None if secret is None else vault.seal(SUBSCRIPTIONS.kind, subscription.id, secret.encode())
+    return msgspec.json.encode(replace(subscription, secret=None)), box
+
+
+def _subscriber(row: _Row, vault: Vault) -> Subscriber:
+    body, box, id, cursor, attempts, due_at, error = row
+    record = _decode_subscription(body)
+    if box is not None:
+        record = replace(record, secret=vault.open(SUBSCRIPTIONS.kind, id, box).decode())
+    return Subscriber(record, Progress(id, Seq(cursor), attempts, Millis(due_at), error))
+
+
+T = TypeVar("T")
+WISHES = 1_000
+"""Subscription requests that may wait in the mailbox."""
+SPARE = 1_000
+"""Keys of past rounds to keep before a sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """topic: the feed's URL, with the rest. lease: seconds. secret: None without one. client: network address."""
+
+    mode: Literal["subscribe", "unsubscribe"]
+    topic: str
+    publication: str
+    token_hash: str
+    ending: str
+    callback: str
+    lease: int
+    secret: str | None
+    client: str
+
+    def __repr__(self) -> str:
+        """Show the request without its URLs, which are credentials, and its secret."""
+        return f"Intent({self.mode!r}, {self.publication!r}, {self.ending!r})"
+
+
+def mailbox_of(context: AppContext) -> Mailbox[Intent]:
+    return context.mailboxes.setdefault("hub", Mailbox("hub", WISHES))
+
+
+class RoundQueue(Generic[T]):
+    """The queue. It holds `most` items; when full, it drops the one in the last round."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._heap: list[tuple[int, int, T, tuple[str, ...]]] = []
+        self._rounds: dict[str, int] = {}
+        self._round, self._number = 0, count()
+        self._filled = trio.Semaphore(0)
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def put_nowait(self, thing: T, keys: tuple[str, ...]) -> None:
+        place = max(self._round, *(self._rounds.get(key, -1) + 1 for key in keys))
+        heappush(self._heap, (place, next(self._number), thing, keys))
+        self._rounds.update(dict.fromkeys(keys, place))
+        if len(self._heap) > self._most:
+            self._heap.remove(max(self._heap))
+            heapify(self._heap)
+        else:
+            self._filled.release()
+
+    async def get(self) -> tuple[T, tuple[str, ...]]:
+        """Wait for the next item and return it with its keys. If cancelled, nothing is taken."""
+        await self._filled.acquire()
+        self._round, _, thing, keys = heappop(self._heap)
+        if len(self._rounds) > 2 * len(self._heap) + SPARE:
+            self._rounds = {key: place for key, place in self._rounds.items() if place >= self._round}
+        return thing, keys
+
+
+def domain_of(host: str) -> str:
+    """Return the domain that a host's owner probably registered, or the network of an address.
+
+    Without a list of public suffixes: two labels, or three below short second-level labels of countries.
+
+    >>> [domain_of(host) for host in ("a.b.example.org", "in.example.co.uk", "93.184.216.34", "2001:db8::7")]
+    ['example.org', 'example.co.uk', '93.184.216.34', '2001:db8::']
+    """
+    labels = host.split(".")
+    if ":" in host or labels[-1].isdigit():
+        return neighbourhood(host)
+    return ".".join(labels[-3 if len(labels[-1]) == 2 and len(labels[-2:][0]) <= 3 else -2 :])
+
 
 MOST_OF_ONE = 1_000
 """Subscriptions per domain, per callback address, and per client."""
@@ -503,3 +702,103 @@ def children(context: AppContext) -> Sequence[ChildSpec]:
                 await way.aclose()
 
     return (ChildSpec("hub", run=run, ready_within=30.0, mailbox=mailbox_of(context)),)
+
+
+MOST_BYTES = 8 << 10
+LONGEST_CALLBACK = 2_048
+LONGEST_SECRET = 199
+"""Bytes (WebSub, 5.1: fewer than 200)."""
+SHORTEST_LEASE, LONGEST_LEASE, USUAL_LEASE = 60, 30 * 86_400, 10 * 86_400
+_FORM = "application/x-www-form-urlencoded"
+
+
+class HubEndpoint(Endpoint):
+    """The application of the hub's address."""
+
+    path, name = HUB, "the hub"
+    harmless: ClassVar[Mapping[str, str]] = {"content-security-policy": "default-src 'none'"}
+
+    async def reply(self, request: Arrived) -> EndpointReply:
+        """Answer 202 if the hub will call the callback. Raises Refusal, UrlRefused, StorageError."""
+        if request.scope["method"] != "POST":
+            raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
+        if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
+            raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
+        await self._accept(fields_of(await request.body(MOST_BYTES)), request.peer)
+        return EndpointReply(202, "text/plain; charset=utf-8", b"The callback is asked.\n")
+
+    async def _accept(self, fields: Mapping[str, str], client: str) -> None:
+        """Queue a request for verification. Raises Refusal, UrlRefused, StorageError."""
+        intent = await self._intent(fields, client)
+        try:
+            mailbox_of(self._api.context).send_nowait(intent)
+        except MailboxFull:
+            raise Refusal("unavailable", "The hub is busy.", headers={"Retry-After": "30"}) from None
+
+    async def _intent(self, fields: Mapping[str, str], client: str) -> Intent:
+        mode: Literal["subscribe", "unsubscribe"]
+        match fields.get("hub.mode"):
+            case "subscribe":
+                mode = "subscribe"
+            case "unsubscribe":
+                mode = "unsubscribe"
+            case _:
+                raise _wrong("hub.mode must be subscribe or unsubscribe")
+        topic = fields.get("hub.topic", "")
+        found = re.fullmatch(rf"{re.escape(self._api.base_url + PATH)}([\w-]+)\.([a-z]+)", topic)
+        if found is None or found[2] not in FORMATS:
+            raise _wrong("hub.topic must be the address of a feed of this service, as in its link rel=self")
+        hashed = hash_of(found[1])
+        published = await self._api.context.storage.publications.by_hash(hashed)
+        if published is None or published.publication.has_ended(self._api.context.world.now()):
+            raise _wrong("There is no feed at hub.topic: the address is wrong or withdrawn")
+        secret = fields.get("hub.secret") or None
+        if secret is not None and len(secret.encode()) > LONGEST_SECRET:
+            raise _wrong(f"hub.secret has at most {LONGEST_SECRET} bytes")
+        return Intent(
+            mode,
+            topic,
+            published.publication.id,
+            hashed,
+            found[2],
+            self._callback(fields.get("hub.callback", "")),
+            _lease(fields.get("hub.lease_seconds")),
+            secret,
+            client,
+        )
+
+    def _callback(self, text: str) -> str:
+        """Raises Refusal, UrlRefused, by the text alone: names or networks are not for strangers."""
+        if not text or len(text) > LONGEST_CALLBACK:
+            raise _wrong(f"hub.callback must be an address of at most {LONGEST_CALLBACK} characters")
+        if "#" in text:
+            raise _wrong("hub.callback must have no fragment")
+        context = self._api.context
+        url = parse_url(text, schemes=("http", "https"))
+        if Bins(context.world, context.storage, self._api.base_url).is_own(url):
+            raise UrlRefused("url-loop", f"{url.origin} is this service itself")
+        return url.text
+
+
+def endpoints(api: Application) -> Sequence[Endpoint]:
+    return HubEndpoint(api), PublicationEndpoint(api)
+
+
+def fields_of(body: bytes) -> dict[str, str]:
+    """Return the fields of a form; the last value of each name counts. Raises Refusal (400)."""
+    try:
+        return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100))
+    except ValueError:
+        raise _wrong("The form must be percent-encoded UTF-8") from None
+
+
+def _lease(text: str | None) -> int:
+    if text is None or text == "":
+        return USUAL_LEASE
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
+        raise _wrong("hub.lease_seconds must be a number of seconds above 0")
+    return min(max(int(text), SHORTEST_LEASE), LONGEST_LEASE)
+
+
+def _wrong(detail: str) -> Refusal:
+    return Refusal("invalid-request", f"{detail}.")

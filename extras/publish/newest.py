@@ -2,24 +2,29 @@
 
 The ring of the newest events extends the cache. The log is read at first, if the ring does not reach back far enough,
 if the publication, alerts or sources have changed, and once an hour because of retention.
+
+A publication's events as a feed, for readers and for the hub.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
+import msgspec
 import trio
 
 from actors.ordering import KeyedLocks
+from actors.world import World
 from api.nouns.context import OperationContext
 from api.nouns.events import END, TimeWindow, find
 from api.streams.reader import EventFilter
 from extras.publish import operations as acts
+from extras.publish.formats import FORMATS, DeletedEntry, FeedPage, entry_of
 from storage.records.event import Stored, id_in
-from storage.records.identity import START, Seq
+from storage.records.identity import START, Seq, id_of, millis_of, rfc3339
 from storage.records.publication import Publication, Retraction
 from storage.records.revision import revision_of
 from storage.sql.stores.publications import Published
@@ -175,3 +180,55 @@ def _cut(kept: _CachedEvents) -> None:
             kept.older = kept.events[count - 1].seq
             del kept.events[count:]
             return
+
+
+T = TypeVar("T")
+
+
+class FeedPlace(NamedTuple):
+    """base: the publication's page. hub: its address. ending: of `FORMATS`. query: "" for the newest document."""
+
+    base: str
+    hub: str
+    ending: str
+    query: str = ""
+
+
+async def feed_of(world: World, publication: Publication, page: PublishedPage, place: FeedPlace) -> bytes:
+    base, hub, ending, query = place
+    first = f"{base}.{ending}"
+    feed = FeedPage(
+        id=publication.id,
+        title=publication.title,
+        page=base,
+        here=first + query,
+        first=first,
+        older="" if page.older is None else first + query_of(page.older),
+        hub=hub,
+        updated=_updated(publication, page),
+        entries=await told(world, page, lambda event: entry_of(id_in(event.body), event.body)),
+        deleted=[DeletedEntry(each.id, rfc3339(each.at)) for each in page.retracted],
+    )
+    return FORMATS[ending].write(feed)
+
+
+async def told(world: World, page: PublishedPage, tell: Callable[[Stored], T]) -> list[T]:
+    """Apply `tell` to each event. Skip unreadable ones and log them."""
+    found = []
+    for event in page.events:
+        try:
+            found.append(tell(event))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            world.log("published.unreadable", seq=event.seq, error=str(error)[:200])
+        await trio.lowlevel.checkpoint()
+    return found
+
+
+def query_of(place: Seq) -> str:
+    return f"?before={id_of(place, 0)}"
+
+
+def _updated(publication: Publication, page: PublishedPage) -> str:
+    """Return when a page last changed: by an event, a retraction, or an edit of the publication."""
+    moments = [publication.updated_at, *(each.at for each in page.retracted)]
+    return rfc3339(max(*moments, *(millis_of(event.seq) for event in page.events[:1])) if page.events else max(moments))

@@ -15,13 +15,13 @@ from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.picker import picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import name_of
-from api.dashboard.sources.options import words_in
+from api.dashboard.sources.one import words_in
 from api.fields.publications import NewPublication
 from api.nouns.sources import private_sources
 from api.nouns.streams import CHANNELS
 from extras.publish import operations as acts
 from extras.publish.formats import FORMATS
-from extras.publish.subscriptions import Subscriptions
+from extras.publish.hub import Subscriptions
 from storage.records.alert import Alert
 from storage.records.publication import Publication
 from storage.records.revision import revision_of

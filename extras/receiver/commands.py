@@ -56,7 +56,7 @@ def probe(
     sanderling probe http://127.0.0.1:8999/ --secret whsec_... --allow-networks 127.0.0.0/8
     """
     from actors.egress.guard import Guard
-    from actors.egress.sockets import SystemResolver, TcpConnector
+    from actors.egress.transport import SystemResolver, TcpConnector
     from sanderling_client.receiver.probe import run
 
     networks = loaded(config, flags).settings.deliver_networks()

@@ -15,8 +15,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import language, say, say_many
 from api.dashboard.account.settings import in_words, show
 from api.dashboard.forms import Form, InvalidForm
-from api.dashboard.notifying.destination_form import alert_choices
-from api.dashboard.notifying.destinations import standings
+from api.dashboard.notifying.destinations import alert_choices, standings
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.fields.alerts import Name
 from api.fields.destinations import NewDestination

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from storage.records.identity import Millis
-from storage.secrets.sealing import PUSH
+from storage.secrets import PUSH
 from storage.sql.storage import Storage
-from storage.sql.transaction import first_row, write_one
+from storage.sql.writing import first_row, write_one
 
 _FIND = "SELECT public, sealed, created_at FROM push_key"
 _FIRST = "INSERT INTO push_key(one, public, sealed, created_at) VALUES(1,?,?,?) ON CONFLICT DO NOTHING"

@@ -16,14 +16,13 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, people_fields
-from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, Service
-from actors.destination_kinds.templating import render_delivery
+from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, Service, render_delivery
 from actors.egress.failures import Blame, CheckFailed, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of
+from actors.notification.headline import TEST, Notification
 from actors.notification.message_language import ENGLISH, MessageLanguage, MessageLanguages
-from actors.notification.reading import TEST, Notification
 from actors.settings import Settings
 from actors.world import World
 from extras.webpush.key import PushKey, add_first_key, push_key

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sanderling_client.receiver.terminal import CUT, cells, fit
 from storage.records.event import Context
 from storage.records.secrecy import plain
-from storage.records.states import ALERTS, SOURCES, Mood, State
+from storage.records.source import ALERTS, SOURCES, Mood, State
 from storage.records.tiers import POLLED, TIERS, Colour
 
 _TIER_CODES: Mapping[Colour, str] = {"green": "32", "cyan": "36", "magenta": "35"}

@@ -17,7 +17,7 @@ from sanderling.client.lines import Cell, Renderer, ago, alert_lines, moment, pi
 from sanderling.environment import environ, hinted, on_terminal, wants_colour
 from sanderling_client.receiver.terminal import escaped
 from storage.records.secrecy import plain
-from storage.records.states import DESTINATIONS
+from storage.records.source import DESTINATIONS
 
 if TYPE_CHECKING:
     from httpx_sse import ServerSentEvent

@@ -13,7 +13,7 @@ from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from sanderling.client.lines import Cell, alert_lines, moment, state_of
 from sanderling.client.terminal import Listing, age_of, alert_page, print_json, print_made, print_page
-from sanderling.commands.service import ALERTS, SOURCES, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.commands.keys import ALERTS, SOURCES, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options

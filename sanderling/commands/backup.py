@@ -30,8 +30,8 @@ def backup(
     """Write everything of this instance to one FILE: database, signing keys, settings, templates."""
     from sanderling.data_folder import find_master_key
     from sanderling.engines import engine_of
-    from sanderling.operations.backup import archive
-    from sanderling.operations.backup.making import make_backup
+    from sanderling.operations import backup as archive
+    from sanderling.operations.backup import make_backup
 
     if only_verify:
         manifest = archive.verify(file)
@@ -62,7 +62,7 @@ def backup(
 @click.option("--data", metavar="FOLDER", help="The data folder.  [SANDERLING_DATA; default: data]")
 def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unverified: bool) -> int:
     """Restore a backup FILE, or a database that an upgrade kept, into the data folder."""
-    from sanderling.operations.backup import restoring
+    from sanderling.operations import backup as restoring
     from sanderling.real_world import entropy, now
 
     variables = environ()
@@ -97,7 +97,7 @@ def migrate(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
     from msgspec import to_builtins
 
     from sanderling.engines import engine_of
-    from sanderling.operations.backup import upkeep
+    from sanderling.operations import backup as upkeep
 
     engine_of(settings).refuse("The first start of a newer program upgrades the tables.")
     folder = Path(settings.data)
@@ -126,7 +126,7 @@ def check(*, as_json: bool) -> int:
 @settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
 def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | None) -> int:
     """Check this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS."""
-    from sanderling.operations.doctor import checks
+    from sanderling.operations import doctor as checks
 
     named = {name: text for name, text in flags.items() if text is not None}
     return checks.doctor(named, environ(), config, offline=offline, as_json=as_json)
@@ -139,7 +139,7 @@ def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | N
 def sizes(settings: Settings, *, limit: int, as_json: bool) -> int:
     """Show the size of each source's events in the log, the largest first. Reads the data folder; needs no key."""
     from sanderling.engines import engine_of
-    from sanderling.operations.backup import upkeep
+    from sanderling.operations import backup as upkeep
 
     engine_of(settings).refuse("GET /v1/sources/{id}/status has the size of each source's events.")
     return upkeep.tell(upkeep.sizes(Path(settings.data)), limit, as_json=as_json)

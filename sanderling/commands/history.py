@@ -11,13 +11,13 @@ import msgspec
 
 from sanderling.client.lines import Cell, moment, undirected, where_of, why_lines
 from sanderling.client.terminal import Listing, for_a_person, print_page
-from sanderling.commands.service import SOURCES, sent, with_client
+from sanderling.commands.keys import SOURCES, sent, with_client
 from sanderling.environment import environ, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag
 from storage.records.identity import Millis, parse_rfc3339, rfc3339, seconds_of
 from storage.records.secrecy import plain
-from storage.records.states import LOOKS
+from storage.records.source import LOOKS
 from storage.records.trail import Verdict
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ async def coverage(client: Client, *, name: str, since: str, until: str | None, 
 
 
 def receipt_lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    from actors.signatures.coverage import length
+    from actors.signatures import length
     from sanderling_client.receiver.receipt import WHYS
 
     yield plain(str(receipt.get("url") or receipt["source_id"]))

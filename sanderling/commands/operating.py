@@ -17,13 +17,13 @@ import msgspec
 from actors.settings import Settings
 from sanderling.client.lines import apart, by_state, pad, span
 from sanderling.client.terminal import Audience, notify, print_json, print_page
-from sanderling.commands.service import SOURCES, with_client
+from sanderling.commands.keys import SOURCES, with_client
 from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, settings_flags, with_settings
 from sanderling_client.receiver.terminal import fit
 from storage.records.identity import Millis, id_of, seconds_of, seq_at
-from storage.records.states import PARTS
+from storage.records.source import PARTS
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
@@ -143,7 +143,7 @@ def _row(row: Mapping[str, Any], width: int) -> str:
 @json_flag
 def health(settings: Settings, *, url: str | None, as_json: bool) -> int:
     """Check whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key."""
-    from sanderling.client.admin_socket import health as ask
+    from sanderling.client.api import health as ask
 
     well, line = ask(settings.data, url)
     if as_json:

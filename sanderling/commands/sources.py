@@ -19,7 +19,7 @@ from sanderling.client.terminal import Listing, for_a_person, notify, print_json
 from sanderling.commands import history
 from sanderling.commands.alerts import true_lines
 from sanderling.commands.backup import sizes
-from sanderling.commands.service import (
+from sanderling.commands.keys import (
     ALERTS,
     DESTINATIONS,
     SOURCES,
@@ -36,8 +36,8 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
 from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
+from storage.records.source import SOURCES as STATES
 from storage.records.source import tag_of
-from storage.records.states import SOURCES as STATES
 from storage.records.tiers import TIERS
 
 if TYPE_CHECKING:

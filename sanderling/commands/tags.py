@@ -11,7 +11,7 @@ import click
 from actors.messages.requests import TagSettings
 from sanderling.client.lines import Cell
 from sanderling.client.terminal import Listing, print_page
-from sanderling.commands.service import given, record_flag, records_flag, sent, with_client
+from sanderling.commands.keys import given, record_flag, records_flag, sent, with_client
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options

@@ -12,14 +12,22 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sanderling.client.api import Client
-from sanderling.console.figures import EventTail, Figures
-from sanderling.console.lines import bindings_of, key, shown_key
-from sanderling.console.prompts import LONGEST, Question
-from sanderling.console.text import Line, fit, line_of
+from sanderling.console.text import (
+    LONGEST,
+    EventTail,
+    Figures,
+    Line,
+    Question,
+    bindings_of,
+    fit,
+    key,
+    line_of,
+    shown_key,
+)
 from sanderling.console.tree import TreeScreen
 from sanderling.console.view import BACK, Link, ReadingView, View
 from sanderling.exits import CommandFailed
-from storage.records.states import HEALTH, LOOKS, PARTS, State
+from storage.records.source import HEALTH, LOOKS, PARTS, State
 
 PAST = 10
 """Past events that the tail begins with."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 from textual.binding import BindingType
 
 from sanderling.client.lines import apart, why_lines
-from sanderling.console.lines import key
 from sanderling.console.lists import LogScreen, event_line
 from sanderling.console.text import (
     BAD,
@@ -21,6 +20,7 @@ from sanderling.console.text import (
     ago,
     clock,
     fit,
+    key,
     line_of,
     piece,
     safe,

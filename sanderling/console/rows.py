@@ -32,7 +32,7 @@ from sanderling.console.text import (
     state_of,
     until,
 )
-from storage.records.states import PARTS
+from storage.records.source import PARTS
 
 Row = Mapping[str, Any]
 FOLDED, TROUBLED, OPEN = "▸", "!", "▾"

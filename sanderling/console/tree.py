@@ -15,13 +15,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from sanderling.console import rows
-from sanderling.console.deliveries import DeliveriesScreen
-from sanderling.console.lines import Lines, Picks, key
-from sanderling.console.lists import EventScreen, LogScreen, StreamsScreen, event_line
+from sanderling.console.lists import DeliveriesScreen, EventScreen, LogScreen, StreamsScreen, event_line
 from sanderling.console.parts import ACT_KEYS, ActingView, PartScreen
-from sanderling.console.prompts import Ask
 from sanderling.console.rows import SIZE, Fold, Row, RowCache
-from sanderling.console.text import Line, between
+from sanderling.console.text import Ask, Line, Lines, Picks, between, key
 from sanderling.exits import CommandFailed
 from storage.records.tiers import TIERS
 

@@ -16,10 +16,22 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from sanderling.client.api import Client
-from sanderling.console.figures import EventTail, Figures
-from sanderling.console.lines import Foot, Lines, Picks, Reading, key
-from sanderling.console.prompts import Confirm, Question
-from sanderling.console.text import BAD, Line, Table, between, line_of
+from sanderling.console.text import (
+    BAD,
+    Confirm,
+    EventTail,
+    Figures,
+    Foot,
+    Line,
+    Lines,
+    Picks,
+    Question,
+    Reading,
+    Table,
+    between,
+    key,
+    line_of,
+)
 from sanderling.exits import CommandFailed
 
 FEED = "/v1/admin/feed"

@@ -117,7 +117,7 @@ async def _templates() -> str:
 
 
 async def _stop_lists() -> str:
-    from actors.content.pages.event_text import stop_words
+    from actors.content.pages.page import stop_words
 
     if "och" not in stop_words("Swedish"):
         raise LookupError("the Swedish stop list is not there")
@@ -149,7 +149,7 @@ async def _time_zones() -> str:
 
 
 async def _database() -> str:
-    from storage.sqlite.engine.migrations import STEPS, migrate
+    from storage.sqlite.engine import STEPS, migrate
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
@@ -162,7 +162,7 @@ async def _database() -> str:
 
 
 async def _signatures() -> str:
-    from actors.signatures.event import Signer, jwks, new_signing_key
+    from actors.signatures import Signer, jwks, new_signing_key
     from sanderling_client.verify import check_encoded
     from storage.records.event import Event
     from storage.records.identity import Millis
@@ -177,8 +177,7 @@ async def _signatures() -> str:
 
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     """Let a worker read a feed and a page. Returns the feed's entries, memory in KiB, and missing parts of its jail."""
-    from actors.content.messages.readings import FeedReading
-    from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
+    from actors.content.messages import BodyRequest, FeedReading, PageLook, PageRequest
     from actors.jail.framing import Task
     from actors.jail.parent_process import run_in_one_worker
     from actors.settings import Settings

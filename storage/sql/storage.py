@@ -22,22 +22,16 @@ from storage.errors import Corrupt
 from storage.ownership import Members, Ownership
 from storage.records.identity import Seq
 from storage.records.member import ReplicaState
-from storage.secrets.sealing import Connection
-from storage.secrets.vault import Vault
-from storage.sql.stores.accounts import Accounts
+from storage.secrets import Connection, Vault
 from storage.sql.stores.alerts import Alerts
 from storage.sql.stores.bins import Bins
 from storage.sql.stores.calls import Calls
-from storage.sql.stores.coverage import Coverage
-from storage.sql.stores.keys import Keys
-from storage.sql.stores.log import EventLog
-from storage.sql.stores.oauth import OAuth
+from storage.sql.stores.log import EventLog, Pictures
 from storage.sql.stores.outbox import Outbox
-from storage.sql.stores.people import People, ReadMarks, SavedViews
-from storage.sql.stores.pictures import Pictures
+from storage.sql.stores.people import Accounts, Keys, OAuth, People, ReadMarks, SavedViews
 from storage.sql.stores.publications import Publications
-from storage.sql.stores.sources import Sources, TagsDefaults
-from storage.sql.transaction import Job, Lookups, Readers, Space, Writer, fenced
+from storage.sql.stores.sources import Coverage, Sources, TagsDefaults
+from storage.sql.writing import Job, Lookups, Readers, Space, Writer, fenced
 from storage.tail import Tail
 
 

@@ -16,30 +16,34 @@ import trio
 
 from storage.append import Lease
 from storage.errors import Locked
+from storage.records.access import SigningKey
 from storage.records.identity import START, Seq, millis_of, rfc3339
-from storage.records.key import SigningKey
-from storage.secrets.sealing import Connection, examine_boxes
-from storage.secrets.sealing import mark as note_key
-from storage.secrets.vault import Vault
+from storage.secrets import Connection, Vault, examine_boxes
+from storage.secrets import mark as note_key
 from storage.sql.storage import Places, Storage
-from storage.sql.stores import scan
-from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
-from storage.sqlite.engine.connection import (
+from storage.sql.stores import log
+from storage.sql.stores.people import CommandKeys, all_signing, insert_signing
+from storage.sqlite.engine import (
     COMMAND,
     READER,
     SPACE,
+    STEPS,
     WRITER,
+    FolderLock,
+    HeadMark,
     OwnConnection,
     ReaderPool,
+    Wal,
+    WriterThread,
     connect,
+    identity,
+    opening,
+    prepare,
     translated,
+    version_of,
 )
-from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
-from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.engine.wal import Wal
-from storage.sqlite.engine.writer import WriterThread
 from storage.sqlite.master_key import OTHER, mark_of, settle, unlock
-from storage.sqlite.upkeep.upgrade import rebuild, scrub, upgrade
+from storage.sqlite.upkeep import rebuild, scrub, upgrade
 
 T = TypeVar("T")
 _ABOVE = "SELECT coalesce(max(value), 0) FROM fact WHERE name='above'"
@@ -163,7 +167,7 @@ def _open(
         vault, warnings = _unlocked(connection, database, named)
         doing("reading the database")
         (epoch,) = connection.execute("UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value").fetchone()
-        newest = scan.bounds(connection, START).newest
+        newest = log.bounds(connection, START).newest
         try:
             marked = mark.read()
         except ValueError as error:

@@ -22,8 +22,7 @@ from typing import NamedTuple
 from nacl.utils import random as random_bytes
 
 from storage.errors import NoKey
-from storage.secrets.sealing import opens_mark, read_mark
-from storage.secrets.vault import SIZE, Vault, read_master, written
+from storage.secrets import SIZE, Vault, opens_mark, read_mark, read_master, written
 from storage.sqlite.ownership import entrust, sync
 
 OWN = "master.key"

@@ -13,7 +13,7 @@ import httpx
 import pytest
 import trio
 
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.system import System

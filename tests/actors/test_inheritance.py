@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.inheritance import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_mark, shown_part
-from actors.messages.previews import ShownPart
+from actors.messages.requests import ShownPart
 from storage.records.source import Inheritable, Source, TagDefaults
 from tests.storage.contract.builders import NOW, a_source
 

@@ -17,10 +17,9 @@ from actors.pruner import MOST_BACK, Pruner, room_of_pictures
 from actors.recorder.event_builder import Identifiers
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
-from storage.records.event import EVERYTHING, MATCHED, Filter, Heartbeat
+from storage.records.access import KeptCall, Password, Session
+from storage.records.event import EVERYTHING, MATCHED, Filter, Heartbeat, Picture
 from storage.records.identity import SERVICE, START, Millis, Seq
-from storage.records.key import KeptCall, Password, Session
-from storage.records.picture import Picture
 from storage.records.source import RESTS, Harvest
 from storage.records.tiers import Kind
 from storage.retention import LITTLE, STEP, FreeSpace

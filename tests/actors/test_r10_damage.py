@@ -11,7 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages.workers import SaveStates
 from actors.pruner import ROUND
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import System
 from api.refusals import refusal_of

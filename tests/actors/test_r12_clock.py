@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.coverage.shifts import EVERY, ClockWatch
+from actors.coverage import EVERY, ClockWatch
 
 
 @pytest.mark.parametrize("step", [3600.0, -3600.0, 86_400.0])

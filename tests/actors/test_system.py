@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.egress.http import FetchRequest
 from actors.egress.url import parse_url
 from actors.messages.workers import SaveStates
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import System
 from supervision import ChildSpec, Escalate

@@ -7,10 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from actors.destination_kinds.values import check_named, of_source
+from actors.destination_kinds.kind import check_named, of_source
 from actors.errors import Conflict, DomainError, NotFound, Stale
-from actors.messages.previews import Preview, Previewed
-from actors.messages.requests import settings_of
+from actors.messages.requests import Preview, Previewed, settings_of
 from actors.messages.sources import (
     AddSource,
     ChangePractice,
@@ -47,15 +46,14 @@ from actors.messages.views import (
     matches,
 )
 from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address
-from actors.sources.registry.tag_defaults import changed
+from actors.sources.registry.service import changed
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.records import Picked, PickPage
+from extras.picking.reaching import Picked, PickPage
 from storage.errors import StorageError
 from storage.records.identity import SourceId
 from storage.records.message import Message
 from storage.records.revision import is_expected
-from storage.records.source import OWN_NAMESPACES, SourceRuntime, TagDefaults
-from storage.records.states import SOURCES
+from storage.records.source import OWN_NAMESPACES, SOURCES, SourceRuntime, TagDefaults
 from storage.sql.storage import Storage
 from supervision import Mailbox
 from tests.support.build import NOW, a_source

@@ -17,18 +17,18 @@ from trio.testing import memory_stream_pair
 
 from actors.app_context import AppContext
 from actors.catalogue import Catalogue
-from actors.coverage.shifts import Shifts
+from actors.coverage import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, Service
 from actors.destination_kinds.messengers.messenger import built_in as messengers
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.matcher.actor import Lag
+from actors.matcher import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
 from actors.recorder.event_builder import build
 from actors.setting_table import with_values
 from actors.settings import Settings
-from actors.signatures.event import Signer, new_signing_key
+from actors.signatures import Signer, new_signing_key
 from actors.sources.importer import Importer
 from actors.sources.schedule.budgets import CheckRate
 from actors.templates.instantiation import Templates
@@ -37,10 +37,10 @@ from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
 from api.server.server import serve
 from storage.append import events_of
+from storage.records.access import ApiKey
 from storage.records.destination import Destination
 from storage.records.event import Draft, Heartbeat, Stored
 from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of, millis_of, rfc3339
-from storage.records.key import ApiKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry

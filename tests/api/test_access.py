@@ -20,8 +20,8 @@ from api.nouns.service import LOOK_KEYS, SECURITY_TXT
 from api.route import PUBLIC, SCOPES, Answer, Call, Route
 from sanderling.logs import make_log
 from storage.errors import Unavailable
+from storage.records.access import ApiKey
 from storage.records.alert import Alert
-from storage.records.key import ApiKey
 from tests.api.house import House
 from tests.api.listening import listening
 from tests.api.walk import (

@@ -12,11 +12,9 @@ from jsonschema import Draft202012Validator
 from msgspec import Struct
 from msgspec.structs import fields
 
-from actors.delivery import digest
+from actors.delivery import schedule
 from api.nouns.deliveries import Digest
-from api.openapi.document import KINDS_SENT
-from api.openapi.nouns import ROUTES
-from api.openapi.schemas import published
+from api.openapi.document import KINDS_SENT, ROUTES, published
 from storage.records import event
 from tests.api.house import House
 from tests.api.walk import all_routes
@@ -110,4 +108,4 @@ def test_two_types_of_one_name_are_refused() -> None:
 
 
 def test_the_digest_that_is_described_is_the_one_that_is_sent() -> None:
-    assert [field.encode_name for field in fields(Digest)] == [field.encode_name for field in fields(digest.Digest)]
+    assert [field.encode_name for field in fields(Digest)] == [field.encode_name for field in fields(schedule.Digest)]

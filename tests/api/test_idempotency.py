@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from actors.messages.views import TestResult as Result
-from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.membership import SharedOwnership
 from storage.errors import Unavailable
 from storage.records.member import Member, View
 from supervision import Mailbox

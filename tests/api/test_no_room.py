@@ -8,11 +8,9 @@ import httpx
 import pytest
 
 from actors.messages.views import SourceView
-from api.openapi.nouns import ROUTES
+from api.openapi.document import ROUTES
 from storage.errors import DiskFull
-from storage.records.grant import OAuthCode, OAuthGrant, RefreshToken
-from storage.records.key import ApiKey
-from storage.records.person import Person
+from storage.records.access import ApiKey, OAuthCode, OAuthGrant, Person, RefreshToken
 from storage.records.source import SourceRuntime
 from supervision import Mailbox
 from tests.api.house import ALL, House, ids

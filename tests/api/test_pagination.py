@@ -14,8 +14,7 @@ from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
 from storage.records.destination import Attempt
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime
-from storage.records.states import Health
+from storage.records.source import Health, SourceRuntime
 from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
 from tests.api.nouns.test_alerts import made

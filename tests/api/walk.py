@@ -9,7 +9,7 @@ import httpx
 
 from api.app import Api, make_app
 from api.route import PUBLIC, SCOPES, Route
-from storage.records.person import SCOPES_OF
+from storage.records.access import SCOPES_OF
 from tests.api.house import make_house
 from tests.support.build import a_source_id
 

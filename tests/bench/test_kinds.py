@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from actors.content.values.amounts import Writing
+from actors.content.values.reading import Writing
 from bench.kinds import BLIND, LABELS, Altered, labels, score
 from storage.records.event import CHANGE_KINDS, Change
 

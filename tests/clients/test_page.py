@@ -14,7 +14,7 @@ from textwrap import indent
 import pytest
 import trio
 
-from actors.signatures.event import jwks
+from actors.signatures import jwks
 from sanderling_client import AsyncClient, UnknownKey, Unverified
 from sanderling_client.records import NewSource
 from tests.api.house import on_loopback

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from actors.signatures.event import jwks
+from actors.signatures import jwks
 from sanderling_client import UnknownKey, Unverified, verify_event, verify_webhook
 from sanderling_client.receiver.cases import CASES, Case, Forge, Posting, Should, Signer
 from tests.clients.receiver.deliveries import ANOTHER, AT, BODY, ID, KEY, NEW_KEY, NOW, SECRET, a_body, headers

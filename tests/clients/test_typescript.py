@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.signatures.event import jwks
+from actors.signatures import jwks
 from sanderling_client.receiver.cases import CASES, Forge, Should, Signer
 from storage.records.event import Stored
 from storage.records.identity import START, id_of

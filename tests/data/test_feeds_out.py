@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from actors.content.errors import ContentError
-from actors.content.feeds.feeds import read_feed
-from actors.sources.checks.drafts import draft_of
-from extras.publish.entry import FeedEntry
+from actors.content.feeds import read_feed
+from actors.sources.checks.progress import draft_of
+from extras.publish.formats import FeedEntry
 from storage.records.event import NEW
 from tests.data.material import files, manifest, needs
 from tests.extras.publish.reading import (

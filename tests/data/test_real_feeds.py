@@ -9,8 +9,8 @@ import pytest
 
 from actors.content.bodies.text import plain
 from actors.content.detection import detect
-from actors.content.feeds.feeds import read_feed
-from actors.content.messages.readings import FeedReading
+from actors.content.feeds import read_feed
+from actors.content.messages import FeedReading
 from storage.records.identity import rfc3339
 from tests.data.material import files, manifest, needs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from storage.records import states
-from storage.records.states import State
+from storage.records import source
+from storage.records.source import State
 from storage.records.trail import Verdict
 from tests.rules.source_files import ROOT
 
@@ -27,7 +27,7 @@ TITLES = {
 def tables() -> dict[str, Mapping[Any, State]]:
     return {
         name: table
-        for name, table in vars(states).items()
+        for name, table in vars(source).items()
         if isinstance(table, dict) and all(isinstance(row, State) for row in table.values()) and name.isupper()
     }
 
@@ -51,7 +51,7 @@ def _table(title: str, table: Mapping[Any, State]) -> Iterator[str]:
 
 
 def _is_of_sources(table: Mapping[Any, State], state: State) -> bool:
-    return table is not states.SOURCES and state in states.SOURCES.values()
+    return table is not source.SOURCES and state in source.SOURCES.values()
 
 
 def written() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sanderling import cli
-from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.engine import STEPS
 from tests.rules.source_files import ROOT
 
 PAGE = (ROOT / "docs/backup.md").read_text("utf-8")

@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from extras.apply.groups import BadFiles
+from extras.apply.planning import NOTHING, lines_of
 from extras.apply.reading import TABLES, read_folder
-from extras.apply.showing import NOTHING, lines_of
 from sanderling.exits import Exit
 from tests.api.house import make_house, on_loopback, running
 from tests.docs.blocks import of, the

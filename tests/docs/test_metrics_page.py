@@ -9,7 +9,7 @@ import trio
 from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import System
 from api.nouns.service import exposition

@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from extras.migrate import changedetection, urlwatch
-from extras.migrate.plan import KINDS
-from extras.migrate.report import as_text
+from extras.migrate.drafting import KINDS
+from extras.migrate.execution import as_text
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
 from tests.extras.migrate import samples

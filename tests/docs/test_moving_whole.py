@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from extras.migrate.whole.lines import schema
+from extras.migrate.whole.reading import schema
 from tests.rules.source_files import ROOT
 
 PART = (ROOT / "docs/moving.md").read_text("utf-8").partition("## A whole instance\n")[2].partition("\n## ")[0]

@@ -29,10 +29,10 @@ OF_ALERTS = {
 SHOWN = ("once_per_story created_at", "once_per_story note created_at")
 FACES = """
 import click
-from api.dashboard.notifying.alert_form import AlertForm, form_of
+from api.dashboard.notifying.alerts import AlertForm, form_of
 from api.fields.alerts import AlertPatch, AlertRecord, NewAlert
 from actors.messages.declaring import mirrored
-from api.openapi.texts import example_of
+from api.openapi.document import example_of
 from extras.apply.kinds.alerts import KIND
 from extras.apply.kinds.kind import Names
 from sanderling.commands.alerts import alerts
@@ -74,9 +74,9 @@ import msgspec
 from actors.messages.declaring import mirrored
 from actors.messages.requests import NewSource, SourcePatch, settings_of
 from api.dashboard.forms import read_form
-from api.dashboard.sources.options import Options, settings_in, shown_of
+from api.dashboard.sources.one import Options, settings_in, shown_of
 from api.fields.sources import SourceRecord
-from api.openapi.texts import example_of
+from api.openapi.document import example_of
 from extras.apply.kinds.sources import KIND
 from extras.apply.kinds.kind import Names
 from sanderling.commands.sources import sources

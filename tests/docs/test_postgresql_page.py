@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extras.cluster.postgres.engine.connection import connect
-from extras.cluster.postgres.engine.steps import all_steps, upgrade
+from extras.cluster.postgres.engine import all_steps, connect, upgrade
 from tests.docs.blocks import the
 from tests.support.postgres import cluster
 

@@ -13,8 +13,7 @@ import httpx
 import pytest
 import trio
 
-from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.session import MailServer
+from actors.destination_kinds.email import Mail, MailServer
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from supervision.mailbox import Mailbox

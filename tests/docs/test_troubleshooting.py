@@ -7,7 +7,7 @@ import re
 import pytest
 
 from actors.content.detection import _WALLS
-from actors.content.messages.readings import StandIn
+from actors.content.messages import StandIn
 from actors.content.pages import walls
 from tests.rules.source_files import ROOT
 

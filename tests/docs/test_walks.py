@@ -12,7 +12,7 @@ from tests.rules.source_files import ROOT, tracked
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 ON_THE_WAY = ("storage/records", "storage/sqlite", "actors/messages", "actors/sources/registry", "api")
 NOT_OF_A_SOURCE = (
-    "api/dashboard/drawing/figures.py",  # bar of a chart
+    "api/dashboard/drawing.py",  # bar of a chart
     "api/dashboard/templates/ui.html",
     "api/nouns/why.py",
     "storage/records/trail.py",
@@ -20,7 +20,7 @@ NOT_OF_A_SOURCE = (
 
 
 OF_TAGS = {
-    "api/dashboard/sources/options.py",
+    "api/dashboard/sources/one.py",
     "api/dashboard/templates/sources/tag_defaults.html",
 }
 """Files that name a source's field again, because a tag may set it for all its sources."""
@@ -28,7 +28,7 @@ ORDERED = {"api/fields/sources.py"}
 """Files with the order of older fields; a new one comes last without being named."""
 SOME_NOUNS = {
     "storage/sql/storage.py",  # the stores of all nouns
-    "api/dashboard/notifying/destination_form.py",  # names the private sources that a receiver will see
+    "api/dashboard/notifying/destinations.py",  # names the private sources that a receiver will see
 }
 """Files that import several nouns, but need no change for a new one."""
 
@@ -69,11 +69,11 @@ def test_the_page_has_the_cost_of_the_newest_field_over_all_folders() -> None:
 
 
 def test_a_field_of_an_alert_is_named_in_four_files() -> None:
-    found = naming("notice_after") - {"storage/records/states.py"}
+    found = naming("notice_after") - {"storage/records/source.py"}
     files = {
         "storage/records/alert.py",
         "api/fields/alerts.py",
-        "api/dashboard/notifying/alert_form.py",
+        "api/dashboard/notifying/alerts.py",
         "api/dashboard/templates/alerts/form.html",
     }
     assert found == files
@@ -103,4 +103,4 @@ def test_a_noun_is_listed_in_the_files_of_the_walk_and_in_no_other() -> None:
         for path in (ROOT / room).rglob("*.py")
         if len(nouns_in(path)) > 4
     }
-    assert listing == SOME_NOUNS | {"api/openapi/nouns.py"}
+    assert listing == SOME_NOUNS | {"api/openapi/document.py"}

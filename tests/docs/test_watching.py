@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.content.changes.boxes import EARLY
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.changes.swaps import EARLY
+from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import look_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "watching-pages.md"

@@ -13,9 +13,9 @@ from actors.overseer.overseer import STATES
 from actors.sources.health.score import DEGRADED_FROM, OK_FROM
 from api.fields.admin import DeliveryState
 from sanderling.cli import main
-from storage.records import states
+from storage.records import source
 from storage.records.destination import Destination, Result
-from storage.records.states import BreakerState, Flag
+from storage.records.source import BreakerState, Flag
 from storage.records.trail import Verdict
 from tests.docs.states import TITLES, drawn, tables, written
 from tests.rules.source_files import ROOT
@@ -54,22 +54,22 @@ def values(of: object) -> set[str]:
 
 
 def test_every_state_that_code_can_have_has_a_row() -> None:
-    assert values(states.SourceState) == states.SOURCES.keys() <= states.PARTS.keys()
-    assert values(Flag) == states.HEALTH.keys()
-    assert values(states.PartState) == states.PARTS.keys() >= set(STATES.values())
-    assert values(states.AlertState) == states.ALERTS.keys()
-    assert values(states.DestinationState) == states.DESTINATIONS.keys()
-    assert values(get_type_hints(Destination)["state"]) | values(DeliveryState) <= states.DESTINATIONS.keys()
-    assert values(Result) == states.ATTEMPTS.keys()
-    assert values(get_type_hints(BreakerState)["state"]) == states.BREAKERS.keys()
-    assert set(Verdict) == states.LOOKS.keys()
+    assert values(source.SourceStateName) == source.SOURCES.keys() <= source.PARTS.keys()
+    assert values(Flag) == source.HEALTH.keys()
+    assert values(source.PartState) == source.PARTS.keys() >= set(STATES.values())
+    assert values(source.AlertState) == source.ALERTS.keys()
+    assert values(source.DestinationState) == source.DESTINATIONS.keys()
+    assert values(get_type_hints(Destination)["state"]) | values(DeliveryState) <= source.DESTINATIONS.keys()
+    assert values(Result) == source.ATTEMPTS.keys()
+    assert values(get_type_hints(BreakerState)["state"]) == source.BREAKERS.keys()
+    assert set(Verdict) == source.LOOKS.keys()
 
 
 def test_sentences_name_the_limits_that_hold() -> None:
-    assert f"below {DEGRADED_FROM}:" in states.HEALTH["rotten"].says
-    assert f"from {DEGRADED_FROM} to {OK_FROM}." in states.HEALTH["degraded"].says
-    assert f"is {OK_FROM} or more" in states.HEALTH["ok"].says
-    assert f"for {PATIENCE // 3_600_000} hours" in states.DESTINATIONS["disabled"].says
+    assert f"below {DEGRADED_FROM}:" in source.HEALTH["rotten"].says
+    assert f"from {DEGRADED_FROM} to {OK_FROM}." in source.HEALTH["degraded"].says
+    assert f"is {OK_FROM} or more" in source.HEALTH["ok"].says
+    assert f"for {PATIENCE // 3_600_000} hours" in source.DESTINATIONS["disabled"].says
 
 
 @pytest.mark.parametrize("name", TITLES)

@@ -12,7 +12,7 @@ import trio
 
 from actors.settings import Settings
 from sanderling import keyring
-from sanderling.client.admin_socket import running_at
+from sanderling.client.api import running_at
 from tests.e2e.fronts import CADDY, NGINX, READ_TIMEOUT, Front, free_port, in_front
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service

@@ -19,7 +19,7 @@ from actors.settings import Settings
 from api.dashboard.table import SCREENS
 from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
-from storage.secrets.vault import Vault, written
+from storage.secrets import Vault, written
 from storage.sqlite.database import open_keys, open_sqlite
 from tests.e2e.service import a_key, a_service, run_command
 from tests.e2e.test_dashboard import PASSWORD, token

@@ -23,7 +23,7 @@ ASKED = {
 """The owner of the mailbox, by its name at the call."""
 OTHERS = {"worker", "breaker", "_client", "_filter"}
 """Asked, but no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
-OF_REGISTRY = ("index", "registry/", "schedule/overdue")
+OF_REGISTRY = ("index", "registry/", "schedule/silence")
 SENDERS = {
     "actors/sources/importer": "importer",
     "actors/sources": "sources",
@@ -31,7 +31,7 @@ SENDERS = {
     "actors/recorder": "recorder",
     "actors/matcher": "matcher",
     "actors/delivery": "destinations",
-    "actors/coverage/heartbeat": "heartbeats",
+    "actors/coverage": "heartbeats",
     "api": "web",
     "extras": "web",
 }

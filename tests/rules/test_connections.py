@@ -9,18 +9,16 @@ from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 OPENERS = {"open_tcp_stream", "open_ssl_over_tcp_stream", "create_connection", "SocketStream", "urlopen"}
 CLIENTS = {"AsyncClient", "AsyncConnectionPool", "ConnectionPool", "HTTPConnection", "HTTPSConnection"}
 HOMES = {
-    "actors/egress/sockets.py": "the real connector: connects to addresses only",
     "actors/egress/guard.py": "the door, which asks the connector for addresses that it has checked",
-    "actors/egress/transport.py": "the pool whose every connection the guard opens",
-    "actors/destination_kinds/email/kind.py": "mail: asks the guard",
+    "actors/egress/transport.py": "the real connector, and the pool whose every connection the guard opens",
+    "actors/destination_kinds/email.py": "mail: asks the guard",
     "actors/jail/parent_process.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
-    "extras/browser/held.py": "the socket of this machine behind which another unit holds the browser",
-    "extras/cluster/postgres/engine/connection.py": "the storage: asks the database that the owner has named",
+    "extras/browser/holder.py": "the socket of this machine behind which another unit holds the browser",
+    "extras/cluster/postgres/engine.py": "the storage: asks the database that the owner has named",
     "extras/browser/real.py": "the browser whose address the owner has named",
     "extras/cluster/checks.py": "the doctor: asks the database that the owner has named",
     "extras/cluster/replica/place.py": "the replica: asks the S3 server that the owner has named",
     "sanderling/client/api.py": "the command: calls the user's own service",
-    "sanderling/client/admin_socket.py": "the command: asks the user's own service whether it is ready",
 }
 """file: why it may open connections."""
 

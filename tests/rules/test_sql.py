@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from extras.cluster.postgres.engine.writer import _LOCKS
+from extras.cluster.postgres.engine import _LOCKS
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 
 SQL = re.compile(
@@ -18,10 +18,10 @@ SQL = re.compile(
 )
 CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
 ALLOWED = {
-    "storage/sqlite/engine/connection.py:PRAGMA {}": "of a table of ours; SQLite binds none in a pragma",
-    "storage/sqlite/engine/connection.py:PRAGMA {}={}": "of a table of ours; SQLite binds none in a pragma",
-    "storage/sqlite/engine/wal.py:PRAGMA busy_timeout={}": "a number of ours; SQLite binds none in a pragma",
-    "storage/sqlite/engine/migrations.py:PRAGMA user_version={}": "a number of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine.py:PRAGMA {}": "of a table of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine.py:PRAGMA {}={}": "of a table of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine.py:PRAGMA busy_timeout={}": "a number of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine.py:PRAGMA user_version={}": "a number of ours; SQLite binds none in a pragma",
 }
 """file:beginning of the statement: why it may contain a non-constant."""
 

@@ -14,14 +14,14 @@ ROOMS = ("actors", "api", "extras", "sanderling", "storage")
 LISTED = {
     "storage/records/tiers.py": "the table",
     "actors/sources/tiers.py": "what each does",
-    "actors/content/messages/readings.py": "what a body can be found to be",
-    "actors/sources/checks/body_reader.py": "a page that became a feed, and back",
+    "actors/content/messages.py": "what a body can be found to be",
+    "actors/sources/checks/fetch.py": "a page that became a feed, and back",
 }
 
 
 DECIDES = {
-    "actors/sources/detection/classify.py": "what a URL is",
-    "actors/sources/checks/body_reader.py": "a page that became a feed, and back",
+    "actors/sources/detection.py": "what a URL is",
+    "actors/sources/checks/fetch.py": "a page that became a feed, and back",
     "actors/sources/registry/practice.py": "what the practice page is",
 }
 """Modules that may compare with a tier's name, because they choose it. All others ask for a property of the tier."""

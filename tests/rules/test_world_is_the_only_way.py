@@ -25,11 +25,11 @@ ALLOWED = {
         r"time\.time|time\.monotonic|random\.SystemRandom|os\.urandom|socket\.\w+",
         "the one maker of the real World",
     ),
-    "sanderling/client/admin_socket.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
+    "sanderling/client/api.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
     "sanderling/notify.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "extras/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
-    "extras/cluster/postgres/engine/connection.py": (
+    "extras/cluster/postgres/engine.py": (
         r"socket\.\w+",
         "cuts a line to the database, from another thread",
     ),
@@ -37,7 +37,7 @@ ALLOWED = {
         r"socket\.gaierror",
         "an error of the real connector, which it is for browsers",
     ),
-    "actors/egress/sockets.py": (r"socket\.\w+", "the real connector and resolver, behind the World's ports"),
+    "actors/egress/transport.py": (r"socket\.\w+", "the real connector and resolver, behind the World's ports"),
 }
 """file: (the names it may use, why)."""
 

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from actors.settings import Settings
 from api.dashboard.sessions import hashed
 from sanderling import cli, keyring
-from sanderling.client.admin_socket import running_at
-from sanderling.client.api import client_here
+from sanderling.client.api import client_here, running_at
 from storage.sqlite.database import open_keys, open_sqlite
 from tests.api.house import make_house
 from tests.sanderling.commands.test_operating import behind_a_socket

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import trio
 
 from storage.records.identity import Millis
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 from tests.simulation.afterwards import Afterwards
 from tests.simulation.bending import bend
 from tests.simulation.clients import Caller, CutOff, Frames

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import trio
 
-from api.server.exchange import Exchange
+from api.server.http1 import Exchange
 
 HEADER = "x-hangs-up-at"
 """The request's header with the number of handler steps before the hang-up."""

@@ -10,9 +10,9 @@ import trio
 
 from actors.keys import SCOPES
 from sanderling.keyring import make_key
+from storage.records.access import ApiKey
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
-from storage.sql.stores.keys import delete_key, insert_key
+from storage.sql.stores.people import delete_key, insert_key
 from tests.simulation.clients import StreamClient
 from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import Revocation

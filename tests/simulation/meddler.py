@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from actors.errors import DomainError
-from actors.messages.outline import FeedLine
+from actors.messages.views import FeedLine
 from actors.messages.workers import BeginImport, ImportMessage
 from supervision import Mailbox, Stopping, Unanswered
 from tests.simulation.clients import AddedSource, Caller, CutOff, User

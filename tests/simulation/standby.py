@@ -21,21 +21,20 @@ from unittest.mock import patch
 
 import trio
 
+from extras.cluster import standby as copying
 from extras.cluster.replica import shipping
-from extras.cluster.replica.folder import Objects, ObjectsAway
+from extras.cluster.replica.log import Objects, ObjectsAway
 from extras.cluster.replica.log import put_into as put_whole
 from extras.cluster.replica.parts import PageChange
 from extras.cluster.replica.shipping import REPLICA, ChainStart, Origin, Shipping
-from extras.cluster.standby import following as copying
-from extras.cluster.standby.following import Follower, StandbyCopy
-from extras.cluster.standby.taking_over import Takeover, take_over
+from extras.cluster.standby import Follower, StandbyCopy, Takeover, take_over
 from sanderling.data_folder import VARIABLE
 from storage.errors import ChainBroken
 from storage.records.identity import START, Millis, Seq
-from storage.secrets.vault import SIZE, written
-from storage.sql.stores import scan
-from storage.sql.transaction import Job
-from storage.sqlite.engine.migrations import STEPS
+from storage.secrets import SIZE, written
+from storage.sql.stores import log
+from storage.sql.writing import Job
+from storage.sqlite.engine import STEPS
 from tests.simulation.network import Host
 from tests.simulation.origins.texts import EPOCH
 from tests.simulation.trace import Trace
@@ -313,7 +312,7 @@ def put_in_place(disk: Disk, database: Path) -> None:
 
 def _newest(database: Path) -> Seq:
     with closing(sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)) as connection:
-        return scan.bounds(connection, START).newest
+        return log.bounds(connection, START).newest
 
 
 def _digest(pages: bytes) -> bytes:

@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from actors import matcher as matching
 from actors import parts, pruner
-from actors.matcher import actor as matching
 from api.streams import reader
 from extras.publish import newest
 from storage.records.identity import Millis

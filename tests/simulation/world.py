@@ -15,12 +15,11 @@ from functools import cache
 import trio
 
 from actors.catalogue import Catalogue
-from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.session import MailServer
+from actors.destination_kinds.email import Mail, MailServer
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.destination_kinds.table import kinds_of
 from actors.messages.workers import ImportMessage, RecorderMessage
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import Front, Superseded, System
 from actors.templates.template import Template
@@ -28,7 +27,7 @@ from actors.templates.template import built_in as built_in_templates
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.sql.storage import Storage
-from storage.sqlite.engine.connection import translated
+from storage.sqlite.engine import translated
 from supervision import Escalate, Mailbox
 from tests.simulation.browser import SimBrowser
 from tests.simulation.chances import chance

@@ -23,7 +23,7 @@ from storage.records.destination import Match
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.sql.storage import Storage
-from storage.sql.stores import stories
+from storage.sql.stores import log
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (
     NOW,
@@ -85,7 +85,7 @@ async def live(folder: Path, seed: int, start: int) -> None:
     async with trio.open_nursery() as nursery:
         for number in range(SOURCES):
             nursery.start_soon(add, storage, number)
-    stories.LOT = LOT
+    log.LOT = LOT
     teller = Teller(storage, CountingMint(start))
     async with trio.open_nursery() as nursery:
         for number in range(SOURCES):

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 from unittest.mock import patch
 
-from storage.sql.transaction import Job, Row, Transaction
+from storage.sql.writing import Job, Row, Transaction
 from tests.support.in_loop import LoopWriter
 
 _IDS = {

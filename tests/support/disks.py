@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from storage.records.access import Password
 from storage.records.destination import Attempt, Destination
 from storage.records.identity import Seq
-from storage.records.key import Password
 from storage.records.source import SourceState, WatchedSource
 from storage.sql.stores.alerts import put_destination
 from storage.sql.stores.outbox import note
 from storage.sql.stores.sources import insert
-from storage.sql.transaction import Transaction
+from storage.sql.writing import Transaction
 from tests.support.in_loop import Disk
 
 

@@ -25,14 +25,12 @@ from storage.errors import DiskFull, Fenced, Unavailable
 from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START, Seq, SourceId
 from storage.records.source import WatchedSource
-from storage.secrets.sealing import mark
-from storage.secrets.vault import NONCE, SIZE, Vault
+from storage.secrets import NONCE, SIZE, Vault, mark
 from storage.sql.storage import Places, Storage
-from storage.sql.stores import scan
+from storage.sql.stores import log
 from storage.sql.stores import sources as stored
-from storage.sql.transaction import Job, Row, Transaction
-from storage.sqlite.engine.connection import SPACE, in_our_words, translated
-from storage.sqlite.engine.migrations import migrate
+from storage.sql.writing import Job, Row, Transaction
+from storage.sqlite.engine import SPACE, in_our_words, migrate, translated
 
 T = TypeVar("T")
 
@@ -126,16 +124,16 @@ class Disk:
 
     def head(self) -> Seq:
         """Return the newest position that any reader may have seen."""
-        return scan.bounds(self.connection, START).newest
+        return log.bounds(self.connection, START).newest
 
     def floor(self) -> Seq:
         """Return the floor of the log."""
-        return scan.bounds(self.connection, START).floor
+        return log.bounds(self.connection, START).floor
 
     def events(self, after: Seq = START) -> Sequence[Stored]:
         found: list[Stored] = []
-        pages, at = scan.Pages(START), after
-        while page := pages.read(self.connection, at, scan.ScanRequest(scan.MOST, EVERYTHING, scan.MOST)).events:
+        pages, at = log.Pages(START), after
+        while page := pages.read(self.connection, at, log.ScanRequest(log.MOST, EVERYTHING, log.MOST)).events:
             found += page
             at = page[-1].seq
         return found

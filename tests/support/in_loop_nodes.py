@@ -11,15 +11,14 @@ from collections.abc import Awaitable, Callable
 import trio
 from msgspec.structs import replace
 
-from extras.cluster.members.other_nodes import Sharing
-from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.membership import SharedOwnership, Sharing
 from extras.cluster.members.view_change import BREAK, LEASE, due
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.ownership import Members
 from storage.records.identity import Seq
 from storage.records.member import LEFT, Member, Says, View
-from storage.sql.transaction import Transaction
+from storage.sql.writing import Transaction
 from tests.support.in_loop import Disk, InLoopStorage, vault
 
 EVERY = 1.0

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from sanderling.real_world import wall
 from storage.records.identity import Managed, Millis, SourceId, id_of, seq_at
-from storage.records.source import Detection, Source, SourceRuntime, SourceState
-from storage.records.states import Health
+from storage.records.source import Detection, Health, Source, SourceRuntime, SourceState
 from storage.sqlite import open_sqlite
 
 _SOON = 3_000_000

@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from actors.messages.views import SourceExamination, SourceView
-from actors.overseer.journal import Journal
-from actors.overseer.overseer import Overseer
+from actors.overseer.overseer import Journal, Overseer
 from actors.settings import Settings
 from actors.sources.explanation import examine
 from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.ownership import Members
-from storage.records.states import RANK, SOURCES
+from storage.records.source import RANK, SOURCES
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW
 

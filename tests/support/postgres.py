@@ -20,8 +20,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from extras.cluster.postgres.engine.connection import connect
-from extras.cluster.postgres.engine.steps import all_steps, upgrade
+from extras.cluster.postgres.engine import all_steps, connect, upgrade
 from sanderling.environment import environ
 
 _BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))

@@ -12,12 +12,12 @@ import pytest
 import trio
 
 from extras.cluster.replica import shipper as shipping
-from extras.cluster.replica.folder import NAME, Objects, ObjectsAway
+from extras.cluster.replica.log import NAME, Objects, ObjectsAway
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipper import Shipper
 from extras.cluster.replica.shipping import Shipping, shipping_of
 from storage.sql.storage import Storage
-from storage.sql.transaction import Transaction
+from storage.sql.writing import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from supervision import ChildSpec, Supervisor
 from tests.support.memory_network import MemoryNetwork, a_world

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 
 from actors.content.bodies.text import absolute, cap, normalise, plain
 from actors.content.errors import ContentError
-from actors.content.wording.fingerprint import content_hash, simhash
-from actors.content.wording.moments import moment_of
-from actors.content.wording.words import word_lists
+from actors.content.wording.dates import moment_of
+from actors.content.wording.words import content_hash, simhash, word_lists
 from storage.records.identity import Millis
 
 MOST = 1 << 20

@@ -26,7 +26,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes import boxes, members, swaps, withheld
+from actors.content.changes import members, swaps
+from actors.content.changes import swaps as boxes
+from actors.content.changes import swaps as withheld
 from actors.content.changes.diff import DiffContexts, OmittedTexts, compare
 from actors.content.changes.difference import (
     StateContexts,
@@ -60,8 +62,7 @@ from actors.content.changes.memory import (
 )
 from actors.content.changes.news import OLD, KnownBlocks, WeighedBlock, WeighedDifference, as_reported, weighed
 from actors.content.changes.swaps import CheckMoment, turn_of
-from actors.content.messages.readings import StandIn
-from actors.content.messages.requests import EMIT, PageRequest, Withheld
+from actors.content.messages import EMIT, PageRequest, StandIn, Withheld
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.page import OpenedPage, PageReading
 from actors.content.pages.traits import FURNITURE

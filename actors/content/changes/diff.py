@@ -19,8 +19,8 @@ from typing import NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from actors.content.messages.requests import LONGEST_TEXT, Withheld
-from actors.content.wording.spans import CUT, Gap, cut, gaps, line, of_text, spans_of, surplus
+from actors.content.messages import LONGEST_TEXT, Withheld
+from actors.content.wording.words import CUT, Gap, cut, gaps, line, of_text, spans_of, surplus
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 
 MOST_OPS, MOST_SOUGHT = 400, 60

@@ -30,18 +30,26 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes.memory import MOST_SLOTS, PageMemory, SettledState, Slot, decode_memory, placed, unpack_keys
-from actors.content.changes.weights import LETTERS, LONG, NUMBER, SIGNED, ticker_shape
-from actors.content.pages.places import BETWEEN
-from actors.content.pages.traits import CELL, HEADING, LINK, TOP
-from actors.content.values.amounts import has_price
-from actors.content.values.reading import availability_in
+from actors.content.changes.memory import (
+    LETTERS,
+    LONG,
+    MOST_SLOTS,
+    NUMBER,
+    SIGNED,
+    PageMemory,
+    SettledState,
+    Slot,
+    decode_memory,
+    placed,
+    ticker_shape,
+    unpack_keys,
+)
+from actors.content.pages.traits import BETWEEN, CELL, HEADING, LINK, TOP
+from actors.content.values.reading import availability_in, has_price
 from actors.content.wording.canonical import canonical
 from actors.content.wording.dates import around, dates_in
-from actors.content.wording.fingerprint import digest16
 from actors.content.wording.json_text import form
-from actors.content.wording.spans import Gap, gaps
-from actors.content.wording.words import words_in
+from actors.content.wording.words import Gap, digest16, gaps, words_in
 from storage.records.event import MOST_CONTEXT, Context, Op
 
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")

@@ -30,14 +30,12 @@ from msgspec.structs import replace
 
 from actors.content.bodies.text import absolute
 from actors.content.errors import ContentError
-from actors.content.feeds.sitemaps import MOST_ADDRESSES, Sitemap, is_sitemap, read_sitemap
-from actors.content.messages.readings import FILE, is_same
-from actors.content.messages.requests import Item, ItemPage, Kind, ListLook, ListRequest, PageRequest, item_form
-from actors.content.pages.event_text import event_text
+from actors.content.feeds import MOST_ADDRESSES, Sitemap, is_sitemap, read_sitemap
+from actors.content.messages import FILE, Item, ItemPage, Kind, ListLook, ListRequest, PageRequest, is_same, item_form
 from actors.content.pages.listing import base_of, items_of
-from actors.content.pages.page import OpenedPage, blocks_in, head_of, open_page, reading_of
+from actors.content.pages.page import OpenedPage, blocks_in, event_text, head_of, open_page, reading_of
 from actors.content.pages.plain import ROOT, format_of
-from actors.content.wording.fingerprint import content_hash, simhash
+from actors.content.wording.words import content_hash, simhash
 
 FEWEST = 10
 """An entirely new list with at least this many items has been reset."""

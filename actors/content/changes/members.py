@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from actors.content.changes.difference import StateDifference, StateSide
 from actors.content.changes.memory import PageMemory, SettledState, Slot, states_in
-from actors.content.values.amounts import Writing
-from actors.content.values.reading import values_in
+from actors.content.values.reading import Writing, values_in
 from actors.content.wording import json_text
 from actors.content.wording.canonical import key
-from actors.content.wording.fingerprint import digest16
+from actors.content.wording.words import digest16
 
 _WRITING: Final = Writing(exact=True)
 _MOST_SLOTS: Final = 500

@@ -29,8 +29,7 @@ from actors.content.changes.difference import (
     shape,
     slot_of,
 )
-from actors.content.changes.memory import SettledState
-from actors.content.changes.weights import (
+from actors.content.changes.memory import (
     BARE,
     COOKIES,
     FIGURE,
@@ -42,6 +41,7 @@ from actors.content.changes.weights import (
     MIDDLE,
     NUMBER,
     VERSION,
+    SettledState,
     Zone,
     is_fact,
     is_value,
@@ -54,8 +54,7 @@ from actors.content.pages.traits import CELL, CONTROL, TOP, is_round
 from actors.content.pages.walls import asks_for_consent
 from actors.content.wording.canonical import canonical, differ_by_count, key
 from actors.content.wording.dates import dates_in, days_moved, has_time, is_clock, is_same_stamp, keep_pace
-from actors.content.wording.fingerprint import digest16
-from actors.content.wording.words import words_in
+from actors.content.wording.words import digest16, words_in
 
 
 def noise_keys(texts: Iterable[str]) -> tuple[str, ...]:

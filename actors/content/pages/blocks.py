@@ -28,14 +28,17 @@ from msgspec import Struct
 
 from actors.content.bodies import markup
 from actors.content.errors import ContentError
-from actors.content.pages.places import MARKED, PLACING, CellLabels, Tables
 from actors.content.pages.traits import (
     BY_NAME,
     CELL,
     CONTROL,
     FURNITURE,
     LINK,
+    MARKED,
+    PLACING,
     TOLD,
+    CellLabels,
+    Tables,
     mark_cells,
     mark_furniture,
     plain_traits,

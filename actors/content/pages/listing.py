@@ -19,7 +19,7 @@ from lxml import etree
 
 from actors.content.bodies import markup
 from actors.content.bodies.text import absolute, normalise
-from actors.content.messages.requests import Item, item_form
+from actors.content.messages import Item, item_form
 from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADING, NAMED, plain_traits, traits_of
 from actors.content.wording.words import word_lists
 

@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.places import CellLabels
-from actors.content.pages.traits import CELL, TOP
-from actors.content.values.amounts import Writing
-from actors.content.values.reading import availability_in, values_in
+from actors.content.pages.traits import CELL, TOP, CellLabels
+from actors.content.values.reading import Writing, availability_in, values_in
 from actors.content.wording.canonical import key
 from storage.records.event import Value
 

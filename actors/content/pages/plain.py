@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import MOST_COLUMNS, NOT_XML, Element
-from actors.content.bodies.sniffing import (
+from actors.content.bodies.text import (
     CALENDAR,
     SITEMAP,
     binary_text,
@@ -32,17 +32,16 @@ from actors.content.bodies.sniffing import (
     is_document,
     lines_of,
     looks_like_html,
+    plain,
     text_kind,
 )
-from actors.content.bodies.text import plain
 from actors.content.errors import ContentError, NoParts
-from actors.content.feeds.feeds import feed_root
-from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
+from actors.content.feeds import feed_root
+from actors.content.messages import FILE, not_chosen_by, selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
-from actors.content.pages.places import CellLabels
 from actors.content.pages.selectors import chosen_by, stands_of
-from actors.content.pages.traits import CELL, HEADING, ITEM
+from actors.content.pages.traits import CELL, HEADING, ITEM, CellLabels
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
 from actors.extras import always_on

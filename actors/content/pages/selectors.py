@@ -31,7 +31,7 @@ from lxml import etree
 from actors.content.bodies.markup import NOT_XML, Element
 from actors.content.bodies.text import normalise
 from actors.content.errors import ContentError
-from actors.content.messages.readings import CHOSEN_BY, PATH, bare_selector, json_path_text, selector_kind
+from actors.content.messages import CHOSEN_BY, PATH, bare_selector, json_path_text, selector_kind
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.json_path import BadPath, JsonPath, TooMany
 from actors.content.pages.traits import CELL, HEADING, ITEM, TOP

@@ -24,7 +24,7 @@ from msgspec import Struct
 from actors.content.bodies import markup
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
-from actors.content.messages.readings import StandIn
+from actors.content.messages import StandIn
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
 from actors.content.wording.words import word_lists, words_in

@@ -18,13 +18,10 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.content.values.amounts import Writing
-from actors.content.values.names import names_in, same_wording
-from actors.content.values.reading import ValueSpan, has_prices, is_price, values_in
+from actors.content.values.reading import ValueSpan, Writing, has_prices, is_price, names_in, same_wording, values_in
 from actors.content.wording import json_text
 from actors.content.wording.canonical import spelled, stripped
-from actors.content.wording.spans import cut, line, surplus
-from actors.content.wording.words import word_lists
+from actors.content.wording.words import cut, line, surplus, word_lists
 from storage.records.event import (
     MOST_CHANGES,
     MOST_STANDING,

@@ -2,35 +2,222 @@
 
 Reads only the beginning of a text, in linear time. An availability ("In stock", "ausverkauft", "残りわずか") is read in
 short texts only, the labels of shops: in a paragraph the same words mean something else.
+
+Names that came, went or changed, recognised by capitals and by the words around them. A capital means little
+at the beginning of a sentence, in a title-case heading, and in languages that capitalise every noun. There a
+name needs a legal form ("moinbits GbR"), an abbreviation ("TDDDG"), or several capitals in a row.
+
+Numbers as people write them, and currencies by ISO 4217 code. A single mark before three digits may group or
+divide. The language of the text decides; if unknown, the mark groups.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.values.amounts import (
-    AFTER,
-    BEFORE,
-    CURRENCY,
-    CURRENCY_ENDS,
-    NUMBER,
-    UNSPACED_NUMBER,
-    WORD_BEFORE,
-    Amount,
-    Writing,
-    code_of,
-    has_three_places,
-    is_at_home,
-    levelled,
-    read,
-)
 from actors.content.wording.dates import dates_in
-from actors.content.wording.words import word_lists
+from actors.content.wording.words import gaps, word_lists, words_of
 from storage.records.event import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Availability, Value, ValueType
+
+_COMMA, _POINT, _POINT_REGIONS, _COMMA_REGIONS, _NO_SPACE = (
+    frozenset(word_lists("values")["marks"][use].split("|"))
+    for use in ("comma", "point", "point regions", "comma regions", "plain")
+)
+"""The last: languages where a plain space never groups: "iPhone 15 999 €" has two numbers."""
+
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f\u200a\u2002\u2003"), "\u00a0")
+_OTHERS = {
+    **dict.fromkeys(map(ord, "’‘ʼ＇´`"), "'"),
+    **dict.fromkeys(map(ord, "٫"), "."),
+    **dict.fromkeys(map(ord, "٬"), "'"),
+    **dict.fromkeys(map(ord, "−–—‒‑﹣－"), "-"),
+    **dict.fromkeys(map(ord, "．"), "."),
+    **dict.fromkeys(map(ord, "，、"), ","),
+    **dict.fromkeys(map(ord, "％٪"), "%"),
+    **dict.fromkeys(map(ord, "＄﹩"), "$"),
+    ord("￥"): "¥",
+    ord("￡"): "£",
+    ord("："): ":",
+}
+_DIRECTING = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF), "\u00a0")
+_MARKS = {**_SPACES, **_OTHERS, **_DIRECTING}
+
+NUMBER = re.compile(r"\d+(?:[.,']\d+|[ \u00a0]\d{3}(?!\d))*")
+"""The longest possible number in the output of `levelled`; `read` interprets it."""
+UNSPACED_NUMBER = re.compile(r"\d+(?:[.,']\d+|\u00a0\d{3}(?!\d))*")
+"""The same, but a plain space separates two numbers."""
+_MOST_DIGITS = 16
+_GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
+
+
+class Writing(Struct, frozen=True):
+    """A text's number format. language: as declared ("de-ch") or "". exact: a program's: no groups, a point divides."""
+
+    language: str = ""
+    exact: bool = False
+
+    @property
+    def spoken(self) -> str:
+        return self.language.replace("_", "-").partition("-")[0].lower()
+
+    @property
+    def divider(self) -> str:
+        """The decimal mark, "" if unknown."""
+        tag = "-".join(self.language.replace("_", "-").lower().split("-")[:2])
+        if self.exact or tag in _POINT_REGIONS:
+            return "."
+        if tag in _COMMA_REGIONS or self.spoken in _COMMA:
+            return ","
+        return "." if self.spoken in _POINT else ""
+
+    @property
+    def groups_with_space(self) -> bool:
+        return self.spoken not in _NO_SPACE
+
+
+class Amount(NamedTuple):
+    """An integer and the number of its decimals."""
+
+    number: int
+    scale: int
+
+
+def levelled(text: str) -> str:
+    """Unify digits, spaces and marks; the length stays, so positions remain valid."""
+    if text.isascii():
+        return text
+    return text.translate(_MARKS).translate(_digits(frozenset(text)))
+
+
+@lru_cache(maxsize=64)
+def _digits(characters: frozenset[str]) -> dict[int, str]:
+    return {
+        ord(char): str(unicodedata.decimal(char))
+        for char in characters
+        if not char.isascii() and unicodedata.decimal(char, None) is not None
+    }
+
+
+def read(written: str, writing: Writing, *, at_home: bool = True) -> Amount | None:
+    """Read a match of `NUMBER`; None if it is no number but for example a version or an address.
+
+    at_home: False for an amount in a currency foreign to the language's countries, whose marks may differ.
+
+    >>> read("1.099,00", Writing()), read("1,09,900", Writing("en")), read("1.2.3", Writing())
+    (Amount(number=109900, scale=2), Amount(number=109900, scale=0), None)
+    """
+    if writing.exact:
+        return _made(*written.partition(".")[::2]) if re.fullmatch(r"\d+(?:\.\d+)?", written) else None
+    if any(mark in written for mark in " \u00a0'"):
+        if not _GROUPED.fullmatch(written):
+            return None
+        head, _, tail = re.sub(r"[ \u00a0']", "", written).replace(",", ".").partition(".")
+        return _made(head, tail)
+    points, commas = written.count("."), written.count(",")
+    if not points and not commas:
+        return _made(written, "")
+    if points and commas:
+        divider = "." if written.rfind(".") > written.rfind(",") else ","
+        if written.count(divider) > 1:
+            return None
+        head, _, tail = written.partition(divider)
+        groups = head.split("," if divider == "." else ".")
+        return _made("".join(groups), tail) if _are_groups(groups) else None
+    mark = "." if points else ","
+    groups = written.split(mark)
+    if len(groups) > 2:
+        return _made("".join(groups), "") if _are_groups(groups) else None
+    head, tail = groups
+    if len(tail) == 3 and 1 <= len(head) <= 3 and head.strip("0"):
+        divides = writing.divider == mark and at_home
+        return _made(head, tail) if divides else _made(head + tail, "")
+    return _made(head, tail)
+
+
+def _are_groups(groups: list[str]) -> bool:
+    """Whether digits are grouped by thousands, or in the Indian way: the last three, before them pairs."""
+    first, *rest = groups
+    if not rest or not 1 <= len(first) <= 3 or len(rest[-1]) != 3:
+        return False
+    if all(len(group) == 3 for group in rest):
+        return True
+    return len(first) <= 2 and all(len(group) == 2 for group in rest[:-1])
+
+
+def _made(head: str, tail: str) -> Amount | None:
+    if len(head) > _MOST_DIGITS:
+        return None
+    tail = tail[:MOST_SCALE]
+    number = int(head + tail)
+    while number > LARGEST and tail:
+        tail = tail[:-1]
+        number = int(head + tail)
+    return Amount(number, len(tail)) if number <= LARGEST else None
+
+
+_LISTS = word_lists("currencies")
+CODES = frozenset(_LISTS["codes"]["all"].split("|"))
+_WORDS_TOO = frozenset(_LISTS["codes"]["words"].split("|"))
+"""Codes that are also words and names: before a number they are ignored ("AMD 7800", "TOP 10")."""
+SIGNS, _NAMES = _LISTS["signs"], _LISTS["names"]
+"""Codes by sign, and by a name that only follows an amount; "" is the currency of the language's country."""
+_OF_LANGUAGE = {name: dict(pair.split(":") for pair in pairs.split("|")) for name, pairs in _LISTS["shared"].items()}
+_HOME = {language: frozenset(codes.split("|")) for language, codes in _LISTS["home"].items()}
+_THREE_PLACES = frozenset(_LISTS["codes"]["thousandths"].split("|"))
+
+
+def _any_of(words: Mapping[str, str] | frozenset[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True) if word)
+
+
+_BEFORE_CODES = _any_of(CODES - _WORDS_TOO)
+BEFORE = rf"(?<![\w$])(?:(?:{_BEFORE_CODES})(?=[ \u00a0\d]|$)|{_any_of(SIGNS)})"
+"""A currency before an amount."""
+AFTER = (
+    rf"(?:(?:{_any_of(CODES)}|{_LISTS['codes']['lower']})(?!\w)"
+    rf"|(?:{_any_of({**SIGNS, **_NAMES})})(?![^\W円元원]))"
+)
+"""A currency after an amount."""
+_PRICE = re.compile(rf"{BEFORE}\s?\d|\d\s?{AFTER}")
+WORD_BEFORE = re.compile(rf"(?<!\w)({_any_of(_WORDS_TOO)})[ \u00a0]{{0,2}}$")
+"""A code before an amount that is also a word, and counts only in its own country."""
+CURRENCY_ENDS = frozenset(word[-1] for word in (*CODES, *SIGNS))
+"""Last characters of the currencies before an amount."""
+CURRENCY = re.compile(rf"(?<!\w)(?:{_any_of(CODES - _WORDS_TOO)}|{_any_of(SIGNS)})(?!\w)")
+"""A currency alone, as in column heads: "Price (EUR)"."""
+
+
+def code_of(written: str, writing: Writing) -> str:
+    """Return the code of a written currency; "" if the text does not determine it."""
+    if written.upper() in CODES:
+        return written.upper()
+    plain = SIGNS.get(written, _NAMES.get(written, ""))
+    name = {"kr.": "kr", "Kr": "kr", "Rs.": "Rs", ":-": "own", ",-": "own", "": "own"}.get(written, written)
+    shared = _OF_LANGUAGE.get(name, {})
+    tag = "-".join(writing.language.replace("_", "-").lower().split("-")[:2])
+    return shared.get(tag) or shared.get(writing.spoken) or plain
+
+
+def is_at_home(code: str, writing: Writing) -> bool:
+    """Whether countries with the text's language use a currency, so that their number format applies."""
+    return code in _HOME.get(writing.spoken, frozenset())
+
+
+def has_price(text: str) -> bool:
+    return _PRICE.search(text) is not None
+
+
+def has_three_places(code: str) -> bool:
+    return code in _THREE_PLACES
+
 
 MOST_READ = 4_000
 """Characters of a text that are read."""
@@ -341,3 +528,160 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no letter touches a match, except in scripts without spaces."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not any(_LETTER.match(one) and not _UNSPACED.match(one) for one in (before, after))
+
+
+_MOST_WORDS, _MOST_IN_SENTENCE = 5, 15
+_LABEL_WORDS = 20
+_PART = re.compile(r"[^\W\d_][\w'’.-]*")
+_OWNER = re.compile(r"['’]s?$")
+_IN_NAMES, _AROUND, _FORMS, _OF_THE_YEAR = (
+    frozenset(word_lists("values")["names"][use].split("|")) for use in ("inside", "around", "forms", "seasons")
+)
+_FIGURES = re.compile(r"\S*\d\S*")
+_SENTENCE = re.compile(r"[.!?:]\s+$")
+_ENDS = (".", "!", "?", ":")
+_APART = re.compile(r"[.!?:;]")
+_CAPITALISED_NOUNS = frozenset({"de", "lb"})
+"""Languages that capitalise every noun."""
+_TITLED = 0.7
+_SHORT = 4
+_ABBREVIATED = 2
+
+
+class _Rating(IntEnum):
+    NO = 0
+    MAY_BE = 1
+    SURE = 2
+
+
+class _WordDifference(NamedTuple):
+    """Words that differ, with their neighbours in the same sentence, or "". begins: both sides begin a sentence."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    before: str
+    behind: str
+    begins: bool
+    figures: bool
+    ends: bool
+
+
+def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
+    """Return the old and the new names, if no other words differ."""
+    found = list(_stretches(before, after))
+    stretches = [one for _, _, one in found if one.old != one.new]
+    others = [one for one in stretches if _letters(one.old) != _letters(one.new)]
+    likely = [_likely(one, before, after, writing) for one in others or stretches]
+    if not likely or min(likely) is _Rating.NO or max(likely) is not _Rating.SURE:
+        return None
+    if len(stretches) > 1:
+        return before, after
+    return next((old, new) for old, new, one in found if one.old != one.new)
+
+
+def same_wording(before: str, after: str) -> bool:
+    """Whether texts differ only in figures and connecting words."""
+    return all(one.old == one.new for _, _, one in _stretches(before, after))
+
+
+def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _WordDifference]]:
+    olds, news = words_of(before), words_of(after)
+    for a, b, c, d in gaps([before[i:j] for i, j in olds], [after[i:j] for i, j in news]):
+        old = before[olds[a][0] : olds[b - 1][1]] if a < b else ""
+        new = after[news[c][0] : news[d - 1][1]] if c < d else ""
+        text, spans, first, last = (after, news, c, d) if c < d else (before, olds, a, b)
+        begins = (a == b or _begins(before, olds[a][0])) and (c == d or _begins(after, news[c][0]))
+        figures = bool(_FIGURES.search(old) or _FIGURES.search(new))
+        ends = (old or new).rstrip()[-1:] in _ENDS
+        beside = _beside(text, spans, first, first - 1), _beside(text, spans, last, last)
+        yield old, new, _WordDifference(_named(old), _named(new), *beside, begins, figures, ends)
+
+
+def _beside(text: str, spans: Sequence[tuple[int, int]], gap: int, word: int) -> str:
+    """Return a word next to a gap, which is before the word with its number; "" if a sentence ends in the gap."""
+    if not 0 < gap < len(spans) or _APART.search(text[spans[gap - 1][1] : spans[gap][0]]):
+        return ""
+    return text[slice(*spans[word])]
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a sentence begins here, where every word has a capital."""
+    return _SENTENCE.search(text[max(0, at - 3) : at]) is not None or not text[:at].strip()
+
+
+def _named(text: str) -> tuple[str, ...]:
+    parts = (_OWNER.sub("", each) for each in _PART.findall(_FIGURES.sub(" ", text)))
+    words = [word for word in parts if word.strip(".-")]
+    while words and words[0].lower() in _AROUND:
+        del words[0]
+    while words and words[-1].lower() in _AROUND:
+        del words[-1]
+    return tuple(words)
+
+
+def _letters(words: Sequence[str]) -> str:
+    return "".join(sign for word in words for sign in word.casefold() if sign.isalnum())
+
+
+def _likely(one: _WordDifference, before: str, after: str, writing: Writing) -> _Rating:
+    text = after if len(after) >= len(before) else before
+    if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
+        return _Rating.SURE
+    if not one.old or not one.new:
+        return _one_sided(one, text, writing)
+    is_whole = len(_named(before)) == len(one.old) and len(_named(after)) == len(one.new)
+    is_one_word = len(one.old) < 2 and len(one.new) < 2
+    most = _MOST_WORDS if _is_titled(text) else _MOST_IN_SENTENCE
+    are_names = _is_name(one.old, most) and _is_name(one.new, most)
+    is_first_word = is_one_word and one.begins and not is_whole
+    if not are_names or is_first_word or text.isupper() or _OF_THE_YEAR.issuperset(map(str.lower, one.old + one.new)):
+        return _Rating.NO
+    if is_one_word and one.figures:
+        return _Rating.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"
+    if writing.spoken not in _CAPITALISED_NOUNS:
+        return _Rating.SURE
+    are_short = _is_short_form(one.old, text) and _is_short_form(one.new, text)
+    return _Rating.SURE if are_short or min(_capitals(one.old), _capitals(one.new)) > 1 else _Rating.MAY_BE
+
+
+def _one_sided(one: _WordDifference, text: str, writing: Writing) -> _Rating:
+    """Rate words that only one side has; a heading before a text is no name."""
+    words = one.old or one.new
+    if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
+        return _Rating.NO
+    if one.begins and one.behind[:1].isupper() and not _is_titled(text):
+        return _Rating.NO
+    if _capitals(words) > 1:
+        return _Rating.SURE
+    if not one.before[:1].isupper() and not one.behind[:1].isupper():
+        return _Rating.NO
+    if _is_titled(text):
+        return _Rating.SURE if _is_of_company(text) or _is_short_form(words, text) else _Rating.NO
+    is_noun = writing.spoken in _CAPITALISED_NOUNS and not _is_short_form(words, text)
+    return _Rating.NO if is_noun or one.begins else _Rating.SURE
+
+
+def _is_name(words: Sequence[str], most: int) -> bool:
+    if not 1 <= len(words) <= most or not words[0][0].isupper() or any("_" in word for word in words):
+        return False
+    return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
+
+
+def _capitals(words: Sequence[str]) -> int:
+    return sum(word[0].isupper() for word in words)
+
+
+def _is_short_form(words: Sequence[str], text: str) -> bool:
+    """Whether words are abbreviations, in a text that is not all capitals."""
+    return not text.isupper() and all(len(word) > _ABBREVIATED and word.isupper() for word in words)
+
+
+def _is_titled(text: str) -> bool:
+    words = [word for word in _PART.findall(text) if len(word) >= _SHORT]
+    return _capitals(words) >= _TITLED * len(words)
+
+
+def _is_of_company(text: str) -> bool:
+    """Whether a short text contains a legal form, and so is a company's name or address."""
+    words = _PART.findall(text)
+    return len(words) <= _LABEL_WORDS and any(word.rstrip(".") in _FORMS for word in words)

@@ -17,8 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from actors.content.wording.dates import without_past
-from actors.content.wording.fingerprint import digest16
-from actors.content.wording.words import word_lists, words_in
+from actors.content.wording.words import digest16, word_lists, words_in
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
 """Keys by text: of blocks outside table cells, and inside."""

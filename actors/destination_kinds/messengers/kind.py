@@ -23,15 +23,14 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import LANGUAGE, people_fields
-from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind
+from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, render_delivery
 from actors.destination_kinds.messengers.messenger import PLACEHOLDER, AnswerRule, Messenger, Scheme
-from actors.destination_kinds.templating import render_delivery
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import DIALECTS, one_line
 from actors.notification.fitting import message_of, plain_of, title_of
+from actors.notification.headline import Notification
 from actors.notification.message_language import ENGLISH_ONLY, MessageLanguages
-from actors.notification.reading import Notification
 from actors.world import World
 from storage.records.destination import Destination
 from storage.records.identity import Millis

@@ -1,7 +1,9 @@
-"""The effect of a check on a source's memory: validators, breaker, health and cadence change together. Pure.
+"""The effect of a check on a source's memory: validators, breaker, health and cadence change together.
 
 The breaker uses the wall clock, because its state outlives the process. A clock that stepped back can leave a wait far
 in the future; `settle` caps each wait at its longest possible length.
+
+The draft of an event from a feed's entry or a frame, and its preview.
 """
 
 from __future__ import annotations
@@ -11,16 +13,20 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.bodies.frames import Frame
+from actors.content.messages import Entry
+from actors.content.values.kinds import values_of_entry
 from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, CheckFailed, NotRendered
 from actors.hours import LONGEST_SHUT, open_from
+from actors.messages.requests import EXCERPT, DraftEvent
 from actors.sources.health import score
 from actors.sources.schedule import cadence, silence
 from actors.sources.schedule.budgets import Price, cost_of
 from actors.sources.schedule.cadence import Hints, Limits, Pace
+from storage.records.event import NEW, Draft
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message
-from storage.records.source import SourceRuntime, Validators
-from storage.records.states import BreakerState, scored
+from storage.records.source import BreakerState, Source, SourceRuntime, Validators, scored
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
@@ -229,3 +235,27 @@ def breaker_state(state: Breaker, failures: int) -> BreakerState:
         return BreakerState(failures=failures)
     phase: Literal["open", "half-open"] = "open" if state.phase is Phase.OPEN else "half-open"
     return BreakerState(phase, failures, state.openings, Millis(round(state.until * 1000)))
+
+
+def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> Draft:
+    return Draft(
+        source_type=source.type,
+        source_url=source.url,
+        url=piece.url or source.watch_url,
+        title=piece.title,
+        author=piece.author,
+        content=piece.content,
+        content_truncated=piece.content_truncated,
+        content_hash=piece.content_hash,
+        simhash=piece.simhash,
+        tags=tuple(dict.fromkeys((*source.tags, change, *piece.tags))),
+        published_at=piece.published_at,
+        fetched_at=at,
+        practice=source.practice is not None,
+        changes=values_of_entry(piece.title, piece.content),
+    )
+
+
+def draft_event(piece: Entry | Frame, url: str, identity: str, told: bool = True) -> DraftEvent:
+    content, tags, at = piece.content[:EXCERPT], (NEW, *piece.tags), piece.published_at
+    return DraftEvent(piece.title, piece.url or url, piece.author, content, at, tags, identity, told)

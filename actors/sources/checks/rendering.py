@@ -16,8 +16,7 @@ from typing import Final
 
 import trio
 
-from actors.content.messages.readings import Finding
-from actors.content.messages.requests import BodyRequest
+from actors.content.messages import BodyRequest, Finding
 from actors.egress.cookies import SetCookies
 from actors.egress.failures import Blame, CheckFailed, CheckRefused, NotRendered, failure
 from actors.egress.headers import user_agent
@@ -26,13 +25,11 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.checks.access import Access, Renewal, RequestAccess
-from actors.sources.checks.body_reader import BodyReading, in_jail, page_deadline
-from actors.sources.checks.fetch import at_host, check_robots
+from actors.sources.checks.fetch import BodyReading, at_host, check_robots, in_jail, page_deadline
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
-from storage.records.event import Draft
+from storage.records.event import Draft, Picture, picture_of
 from storage.records.identity import Millis
-from storage.records.picture import Picture, picture_of
 from storage.records.source import Source
 
 PATIENCE: Final = 4.0

@@ -13,7 +13,7 @@ from actors.egress.cookies import over_since
 from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
-from actors.messages.previews import PacePreview
+from actors.messages.requests import PacePreview
 from actors.sources.body_cache import CachedBody
 from actors.sources.checks import progress
 from actors.sources.checks.access import (
@@ -25,8 +25,7 @@ from actors.sources.checks.access import (
     cache_key,
     renewal_of,
 )
-from actors.sources.checks.body_reader import BodyReader
-from actors.sources.checks.fetch import NO_VALIDATORS, fetch, practice_response
+from actors.sources.checks.fetch import NO_VALIDATORS, BodyReader, fetch, practice_response
 from actors.sources.checks.progress import CheckResult
 from actors.sources.checks.rendering import (
     empty_page_sign,

@@ -7,23 +7,33 @@ notice. A feed that renames its entries in every response is held only once.
 A feed without any known entry may show fresh entries or another system's archive. Entries dated after all seen ones
 are reported, and so are all entries if the feed was empty or was replaced as a whole before: that is its pace. The
 first such replacement of at least ten entries without such dates is held, with a notice.
+
+The preview of watching a feed, and the search for a text in it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Final, Literal, TypeAlias
 
+import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.messages.readings import Entry, FeedReading, link_form
-from actors.content.messages.requests import BodyRequest
+from actors.content.messages import BodyRequest, Entry, FeedReading, link_form
+from actors.content.wording.words import folded, holds
 from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
+from actors.messages.requests import DetectRequest, FeedPreview, Preview
+from actors.messages.sources import ExplainSource
+from actors.messages.views import Reason, SourceView
 from actors.notices import notice_draft
-from actors.sources.checks.body_reader import BodyCheck, BodyReading, feed_deadline, in_jail, lost_type
-from actors.sources.checks.drafts import draft_of
+from actors.sources.checks.fetch import BodyCheck, BodyReading, feed_deadline, in_jail, lost_type
+from actors.sources.checks.progress import draft_event, draft_of
+from actors.sources.checks.source_fetch import pace_preview
+from actors.sources.detection import Classification, domain_error
 from actors.sources.explanation import IN_BASELINE
 from actors.sources.feed.seen import (
     Comparison,
@@ -35,15 +45,18 @@ from actors.sources.feed.seen import (
     with_emptiness,
     with_manner,
 )
+from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
+from storage.records import trail
+from storage.records.event import NEW, RESET, UPDATED, Draft
 from storage.records.event import NEW as NEW_ENTRY
-from storage.records.event import RESET, UPDATED, Draft
 from storage.records.identity import Millis, SourceId
+from storage.records.message import joined, message
 from storage.records.source import Source
 from storage.records.trail import MOST_PARTS, Came, Note, Part
 
-NEW = "new: its identity was unknown"
+NEW_REASON = "new: its identity was unknown"
 EDITED = "edited: its identity is known, its text is new"
 HELD = "held (in the log as change:reset, for no alert): the feed has moved, or all of it was new at once, by old dates"
 QUIET = "not reported: its lines changed as in most entries, or take turns (an edit that stays is reported)"
@@ -52,7 +65,10 @@ QUIET = "not reported: its lines changed as in most entries, or take turns (an e
 def baseline_note(feed: FeedReading, backfill: Sequence[Entry], at: Millis) -> Note:
     """Return the note on the first check; `backfill`: the newest ones, as requested."""
     entries, backfilled = feed.entries, frozenset(entry.key for entry in backfill)
-    rows = [*_parts(backfill, NEW, told=True), *_parts([e for e in entries if e.key not in backfilled], IN_BASELINE)]
+    rows = [
+        *_parts(backfill, NEW_REASON, told=True),
+        *_parts([e for e in entries if e.key not in backfilled], IN_BASELINE),
+    ]
     reason = f"First check: {len(entries)} entries were there.{_omissions(feed)}"
     return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(backfill)))
 
@@ -67,7 +83,7 @@ def check_note(
     quiet: Sequence[Entry],
 ) -> Note:
     """Return the note on a later check. new: entries that were unknown. quiet: edited ones that are not reported."""
-    rows = [*_parts(decision.reported, NEW, told=True), *_parts(edited, EDITED, told=True)]
+    rows = [*_parts(decision.reported, NEW_REASON, told=True), *_parts(edited, EDITED, told=True)]
     rows += [*_parts(decision.held, HELD), *_parts(quiet, QUIET)]
     reported, held = len(decision.reported) + len(edited), len(decision.held)
     counts = _counts(feed.entries, new=new, told=reported, edited=len(edited), held=held)
@@ -288,3 +304,79 @@ def hints_of(feed: FeedReading, fetched: FetchedResponse) -> Hints:
         skip_hours=hints.skip_hours,
         skip_days=hints.skip_days,
     )
+
+
+NEWEST: Final = 10
+MOST_BACKFILL: Final = 50
+
+
+async def preview(ports: Ports, classification: Classification, request: DetectRequest) -> Preview:
+    """Return the preview of a classified feed. Raises Unprocessable, Overloaded."""
+    assert classification.fetched is not None and classification.feed is not None, "it was read at detection"
+    try:
+        feed = without_reports(classification.feed, classification.fetched)
+    except CheckFailed as failure:
+        raise domain_error(failure, classification.watch_url) from None
+    pace = pace_preview(ports, classification.at, hints_of(feed, classification.fetched), times_of(feed.entries))
+    different = list({entry.key: entry for entry in reversed(feed.entries)}.values())[::-1]
+    newest = [entry for entry, _ in oldest_first([(entry, NEW) for entry in different])][::-1]
+    shown = FeedPreview(
+        title=feed.title,
+        format=feed.format,
+        url=feed.url,
+        entries=len(feed.entries),
+        undated=sum(entry.published_at is None for entry in feed.entries),
+        identities=dict(Counter(entry.identity for entry in feed.entries)),
+        newest=tuple(draft_event(entry, classification.watch_url, entry.identity) for entry in newest[:NEWEST]),
+        backfill=min(MOST_BACKFILL, len(newest)),
+        damaged=feed.damaged,
+        hubs=feed.hubs,
+        paging=dict(feed.paging),
+    )
+    return Preview(classification.at, feed=shown, pace=pace)
+
+
+NOT_IN_MEMORY = joined(
+    [
+        message("No note of a check contains it."),
+        message("For a feed only identities are stored. Check now to search the feed."),
+    ]
+)
+Known: TypeAlias = Literal["new", "edited", "seen"]
+
+
+async def search(
+    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
+) -> list[Reason]:
+    """Return reasons that explain a text in a feed. Raises CheckFailed."""
+    text = folded(question.text)
+    if fetched is None or not memory.tier:
+        return [Reason("absent", NOT_IN_MEMORY)]
+    feed = await FeedReader(ports.settings.parse_deadline).document(ports.world.jail, fetched)
+    comparison = compare(memory.tier, [fingerprint_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
+    for position, entry in enumerate(feed.entries):
+        await trio.lowlevel.checkpoint()
+        if holds(entry.title, text) or text in folded(entry.content):
+            is_new, is_edited = position in comparison.new, position in comparison.updated
+            return [feed_reason(entry, "new" if is_new else "edited" if is_edited else "seen")]
+    return [feed_reason(None, "seen")]
+
+
+def feed_reason(entry: Entry | None, state: Known) -> Reason:
+    if entry is None:
+        return Reason("absent", message("Checked now: no entry of the feed contains it."))
+    text = entry.title or entry.content
+    title = text[:80]
+    if state == "seen":
+        reason = message(
+            "The entry “%(title)s” is in the feed now, and an earlier check saw it with this identity (“%(key)s”) and "
+            "this text. Without an event, it was there at the first check or was held.",
+            title=title,
+            key=entry.key[:80],
+        )
+        return Reason("there", reason, text=text)
+    change = message("its text has changed since the last check")
+    if state == "new":
+        change = message("its identity is new")
+    text_due = "The entry “%(title)s” is in the feed now, and %(reason)s: the next check reports it."
+    return Reason("due", message(text_due, title=title, reason=change), text=text)

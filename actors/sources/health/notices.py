@@ -28,8 +28,7 @@ from actors.sources.health.score import span
 from actors.sources.ports import LiveSource, Ports
 from storage.records.event import Draft
 from storage.records.identity import Millis, spoken
-from storage.records.source import Source, SourceRuntime
-from storage.records.states import Health, OpenNotices
+from storage.records.source import Health, OpenNotices, Source, SourceRuntime
 
 DueDelay = Callable[[int | None, float], int | None]
 """Given the notified `notice_after` (None: none yet) and a trouble's seconds, the longest one due now, or None."""

@@ -27,7 +27,7 @@ from actors.messages.views import HealthPart
 from actors.sources.schedule.silence import WINDOW, SilenceState, silence_chance
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
-from storage.records.states import RANK, Flag, Health
+from storage.records.source import RANK, Flag, Health
 
 OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
 LEAST_WITH_REACH: Final = 0.2

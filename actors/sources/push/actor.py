@@ -4,6 +4,12 @@ Frames come faster than commits, so those admitted within a few milliseconds for
 reads nothing while a harvest is being committed, so TCP itself slows the server down. Reconnecting waits with full
 jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak, so that a server which accepts
 and drops is not hammered.
+
+The commits of a push source: harvests of admitted frames, notices of its health, and its window at a stop.
+Without an answer from the recorder it is unknown whether a harvest was committed. Storage shows which frames
+it has, and the rest is sent again: by this run of the actor, or by the next, which takes over the uncertain
+frames (`LiveSource.uncertain_frames`). If the recorder still had the harvest then, the version check would
+refuse one of the two.
 """
 
 from __future__ import annotations
@@ -28,26 +34,127 @@ from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames, SessionEnded
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
+from actors.messages.workers import Record, SaveStates
+from actors.sources import detection as pending
 from actors.sources.checks import progress
 from actors.sources.checks.access import SIGNED_OUT_STATUSES, RequestAccess, access_of, renewal_of
 from actors.sources.checks.fetch import as_failure, host_of
 from actors.sources.checks.source_fetch import REJECTED_HEADERS
-from actors.sources.detection import pending
-from actors.sources.detection.classify import Classification, stream_detection, websocket_detection
-from actors.sources.detection.handshake import open_session
+from actors.sources.detection import Classification, open_session, stream_detection, websocket_detection
 from actors.sources.health.notices import FailureTimer
 from actors.sources.lending import ResolvedSource
-from actors.sources.ports import LiveSource, Ports, limits_of
+from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from actors.sources.push import connection
-from actors.sources.push.committer import Committer
 from actors.sources.push.connection import Minute, Session, reply_to
 from actors.sources.push.frames import FramePipeline
-from storage.errors import Unavailable
+from storage.errors import StorageError, Unavailable
+from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.source import PARTS
+from storage.records.source import PART_BREAK, Harvest, SourceRuntime, SourceState
 from storage.records.tiers import SOCKETS
 from storage.records.trail import Verdict
-from supervision import Child
+from supervision import Child, MailboxFull, Unanswered
+
+AGAIN: Final = 1.0
+
+
+class Committer:
+    """Sends to the recorder for one push source."""
+
+    def __init__(self, ports: Ports, live: LiveSource, pipeline: FramePipeline, failure_timer: FailureTimer) -> None:
+        self._ports, self._live, self._pipeline = ports, live, pipeline
+        self._failure_timer = failure_timer
+        self._is_uncertain = self._is_sending = False
+        self._sent_frames: Sequence[tuple[bytes, str, Draft]] = ()
+
+    async def save(self, after: SourceRuntime) -> None:
+        """Keep a state, with its notice if there is one. An uncommitted notice is retried with the next state."""
+        health, notices = self._failure_timer.due_notices(self._live.hot.health, after.health, self._ports.world.now())
+        await self.send(replace(after, health=health), notices)
+
+    async def send(self, after: SourceRuntime, notices: tuple[Draft, ...]) -> None:
+        """Keep a state and commit its notices; without an answer, read from storage whether they were. Until then no
+        other task may save the state, or a crash would lose the notice.
+        """
+        if not notices:
+            self._live.hot, self._live.unsaved = after, True
+        elif await self._send(notices, 0, after) or await self._is_committed(after):
+            self._live.hot = after
+        else:
+            health = replace(self._live.hot.health, down_since=after.health.down_since)
+            self._live.hot, self._live.unsaved = replace(after, health=health), True
+
+    async def take_over(self) -> None:
+        self._pipeline.restore(self._live.uncertain_frames)
+        self._live.uncertain_frames, self._is_uncertain = (), True
+        await self.commit()
+
+    async def commit(self) -> None:
+        while self._pipeline.pending:
+            if self._is_uncertain:
+                await trio.sleep(AGAIN)
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Try once to commit the pending frames. If cancelled, they are still pending or with the recorder."""
+        if self._sent_frames:  # cancelled before: pending frames must not be stored with a window that includes these
+            return
+        if self._is_uncertain:
+            try:
+                await self._pipeline.load_window()
+            except StorageError:
+                return
+            self._is_uncertain = False
+        taken = self._sent_frames = self._pipeline.take_pending()
+        if taken and not await self._send(tuple(draft for _, _, draft in taken), len(taken)):
+            self._pipeline.restore(taken)
+            self._is_uncertain = True
+        self._sent_frames = ()
+
+    def stop(self) -> None:
+        """Save the whole window if the last harvest saved only a part; leave uncertain frames to the next run."""
+        window = self._live.window
+        if self._is_uncertain or self._is_sending:
+            self._live.uncertain_frames = (*self._sent_frames, *self._pipeline.take_pending())
+        elif window is not None and not window.is_saved:
+            self._save(window.encode(len(window)))
+
+    def save_position(self) -> None:
+        window = self._live.window
+        if window is not None and not (window.is_position_saved or self._is_uncertain or self._is_sending):
+            self._save(window.encode(0))
+
+    def _save(self, base: bytes) -> None:
+        with suppress(MailboxFull):  # the place saved before holds, and later frames may come again
+            self._ports.recorder.send_nowait(SaveStates((replace(self._live.state_to_save(), base=base),)))
+
+    async def _is_committed(self, after: SourceRuntime) -> bool:
+        try:
+            stored = await self._ports.storage.sources.get(self._live.source.id)
+        except StorageError:
+            return False
+        if stored is not None:
+            self._live.version = stored.version
+        return stored is not None and stored.hot.health.told == after.health.told
+
+    async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: SourceRuntime | None = None) -> bool:
+        source = self._live.source.id
+        base = self._pipeline.window.encode(fresh) if fresh else None
+        since, version = self._live.version, new_version(self._ports.world)
+        sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally, cookies=self._live.cookies.text)
+        state = SourceState(source, sent, base, since, version)
+        self._live.unsaved = False  # else a sweep would save the older state after this one
+        self._is_sending = True
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(Harvest(source, drafts, state), reply))
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
+            self._is_sending, self._live.unsaved = False, True
+            return False
+        self._is_sending, self._live.version = False, version
+        self._live.mark_stored(sent)
+        return True
+
 
 LINGER: Final = 0.01
 """Seconds that an admitted frame waits to share a commit."""
@@ -153,7 +260,7 @@ class PushSource:
         async with AsyncExitStack() as stack:
             frames = self._frames = await self._connect(stack, url)
             child.note("connected")
-            self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
+            self._hello = deque(PART_BREAK.split(hello) if (hello := self._live.source.hello) is not None else ())
             await self._send_hello(frames)  # each further part waits for an answer
             while True:
                 await self._collect(frames)

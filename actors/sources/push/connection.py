@@ -24,8 +24,7 @@ from actors.sources.health import score
 from actors.sources.schedule import silence
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis, day_of
-from storage.records.source import SourceRuntime
-from storage.records.states import BreakerState, scored
+from storage.records.source import BreakerState, SourceRuntime, scored
 from storage.records.trail import Verdict, look, noted
 
 FIRST_DELAY: Final = 1.0

@@ -3,6 +3,8 @@
 Frames are untrusted. Small ones are parsed here, large ones in a worker. Duplicates and frames that match no query are
 counted and dropped before anything is stored. At most `MOST` admitted frames, or `MOST_SIZE` characters of them, wait
 for a commit; at that bound the reader stops reading.
+
+The preview of watching a stream, and the search for an unreported frame.
 """
 
 from __future__ import annotations
@@ -17,17 +19,25 @@ from msgspec.structs import replace
 
 from actors.content.bodies.frames import MOST_SMALL, Frame, is_small, read_frames, told
 from actors.content.errors import ContentError
-from actors.content.messages.requests import FrameRequest
+from actors.content.messages import FrameRequest
 from actors.egress.failures import CheckFailed
+from actors.egress.http import FetchedResponse
 from actors.egress.stream_lines import name_of
-from actors.messages.views import PushView
-from actors.sources.checks.body_reader import in_jail
-from actors.sources.checks.drafts import draft_of
+from actors.messages.requests import DetectRequest, DraftEvent, Preview, PushPreview
+from actors.messages.sources import ExplainSource
+from actors.messages.views import PushView, Reason, SourceView
+from actors.sources.checks.fetch import in_jail
+from actors.sources.checks.progress import draft_event, draft_of
 from actors.sources.dedup_window import DedupWindow, decode
+from actors.sources.detection import MOST_FRAMES, Classification
+from actors.sources.explanation import counts_of
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
+from storage.records import trail
 from storage.records.event import NEW, Draft
-from storage.records.identity import Millis
+from storage.records.identity import Millis, SourceId
+from storage.records.message import joined, message
+from storage.records.source import Source
 from storage.records.trail import Note
 
 MOST: Final = 256
@@ -121,8 +131,8 @@ class FramePipeline:
                 self._unreadable_reason = error.reason
                 continue
             spent += len(text) / _FRAME_SIZE
-            for event in events:
-                counts[await self._judge(event, now)] += 1
+            for framed in events:
+                counts[await self._judge(framed, now)] += 1
                 spent += 1 + self._filter.cost / _FRAME_QUERIES
                 if spent > _STEP:
                     spent = 0.0
@@ -202,3 +212,55 @@ class FramePipeline:
             last_event_at=now if admitted else hot.last_event_at,
         )
         live.unsaved = True
+
+
+LISTEN: Final = 3.0
+"""Seconds to wait for the first frames."""
+_NOBODY: Final = SourceId("")
+
+
+async def preview(ports: Ports, classification: Classification, detect_request: DetectRequest) -> Preview:
+    greeting, url = classification.greeting, classification.watch_url
+    assert greeting is not None, "its first frames were waited for"
+    at, detection = classification.at, classification.detection
+    source = Source(_NOBODY, url, url, "push", detection, at, at, filter=detect_request.filter)
+    await ports.admission.refresh()
+    filter = ports.admission.filter_for(source)
+    events: list[DraftEvent] = []
+    for text in greeting.frames:
+        request = FrameRequest(str(text), url, name_of(text))
+        try:
+            frames = await in_jail(ports.world.jail, "frame", request, list[Frame])
+        except CheckFailed:
+            continue  # an unreadable frame becomes no event either
+        for frame in frames[: MOST_FRAMES - len(events)]:
+            events.append(draft_event(frame, url, "id", filter.admits(frame.title, frame.content, frame.tags)))
+    push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(events), greeting.ended)
+    return Preview(classification.at, push=push)
+
+
+async def search(
+    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
+) -> list[Reason]:
+    return [frame_reason(view, trail.read_notes(memory.notes))]
+
+
+def frame_reason(view: SourceView, notes: Sequence[Note]) -> Reason:
+    reason = message("A frame is reported if an alert matches it; others are not stored.")
+    if view.source.filter is not None:
+        reason = message("A frame is reported if its source's filter or an alert matches; others are not stored.")
+    push = view.push
+    if push is not None and push.frames:
+        since = message(
+            "Since the service started %(count)s frames have arrived: %(told)s reported, %(unasked)s that nothing "
+            "matched, %(again)s repeated, %(bad)s unreadable.",
+            count=push.frames,
+            told=push.admitted,
+            unasked=push.filtered,
+            again=push.duplicates,
+            bad=push.unreadable,
+        )
+        return Reason("unasked", joined([reason, since]))
+    last = next((note for note in reversed(notes) if note.came == "stretch"), None)
+    counts = None if last is None else message("From %(at)s: %(counts)s.", at=last.at, counts=counts_of(last))
+    return Reason("unasked", joined([reason, counts]))

@@ -20,7 +20,7 @@ from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address, kind_of_url
 from actors.sources.checks.fetch import NO_VALIDATORS, practice_response
-from actors.sources.detection.classify import Classification, detect_body, detection_of, domain_error
+from actors.sources.detection import Classification, detect_body, detection_of, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.service import SourceService

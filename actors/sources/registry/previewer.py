@@ -12,18 +12,17 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import TooSoon, Unprocessable
 from actors.inheritance import shown_part
-from actors.messages.previews import Preview, Previewed
-from actors.messages.requests import DetectRequest
+from actors.messages.requests import DetectRequest, Preview, Previewed
 from actors.messages.sources import DetectUrl, PreviewSource
 from actors.ordering import KeyedLocks
 from actors.sources.checks.access import Renewal, cache_key
 from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
-from actors.sources.detection.classify import Classification, classify, classify_request, domain_error
+from actors.sources.detection import Classification, classify, classify_request, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
-from actors.sources.page.preview import PagePart, check_selectors, preview_page
+from actors.sources.page import PagePart, check_selectors, preview_page
 from actors.sources.ports import Ports
-from actors.sources.push.preview import LISTEN
+from actors.sources.push.frames import LISTEN
 from actors.sources.registry.validation import check_filter, check_headers, check_rendering, naming_tags
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId

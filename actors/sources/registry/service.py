@@ -1,33 +1,35 @@
-"""The registry's changes to the set of sources: add, edit, teach, delete, restore, check now."""
+"""The registry's changes to the set of sources: add, edit, teach, delete, restore, check now.
+
+The defaults of tags for all sources of this node: read at the start, and after each change.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import trio
 from msgspec.structs import replace
 
-from actors.content.messages.readings import FORMATS, not_chosen_by
-from actors.content.messages.requests import KeysRequest
-from actors.destination_kinds.values import check_named, of_source
+from actors.content.messages import FORMATS, KeysRequest, not_chosen_by
+from actors.destination_kinds.kind import check_named, of_source
 from actors.egress.failures import CheckFailed
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, Unprocessable
 from actors.inheritance import OTHER_PART
-from actors.messages.requests import NewSource, SourcePatch
-from actors.messages.sources import AddSource, Teach
+from actors.messages.requests import NewSource, SourcePatch, defaults_of
+from actors.messages.sources import AddSource, SetTagDefaults, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.messages.workers import Record
 from actors.ordering import KeyedLocks
+from actors.sources import detection as pending
 from actors.sources.checks import progress
-from actors.sources.checks.body_reader import BodyCheck, in_jail
-from actors.sources.checks.fetch import host_of
+from actors.sources.checks.fetch import BodyCheck, host_of, in_jail
 from actors.sources.checks.rendering import screenshot_to_store
-from actors.sources.detection import pending
-from actors.sources.detection.classify import Classification, classify, classify_request, domain_error, with_title
+from actors.sources.detection import Classification, classify, classify_request, domain_error, with_title
 from actors.sources.index import SourceIndex, from_storage, with_record
-from actors.sources.page.preview import PagePart, check_selectors, no_match_text, preview_page
-from actors.sources.polling.actor import first_state
+from actors.sources.page import PagePart, check_selectors, no_match_text, preview_page
+from actors.sources.polling import first_state
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.previewer import access_for, cookie_key
 from actors.sources.registry.validation import check_hours, check_rendering, check_settings, naming_tags, settings_from
@@ -36,20 +38,22 @@ from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import trail
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.revision import Expected, is_expected
+from storage.records.revision import NOTHING, Expected, is_expected
 from storage.records.source import (
     MOST_NOISE,
+    MOST_TAGGED,
     OWN_NAMESPACES,
     RESTS,
+    BreakerState,
     Harvest,
     Source,
     SourceRuntime,
     SourceState,
+    TagDefaults,
     Validators,
     feed_keys,
     parted,
 )
-from storage.records.states import BreakerState
 from storage.records.tiers import POLLED, SOCKETS, WITH_DIFF
 
 
@@ -387,3 +391,59 @@ def _baseline_key(source: Source) -> tuple[object, ...]:
     follows = source.tier.has_diff and source.follow
     asks = source.tier.polled and source.headers is None
     return source.type, source.selector, source.ignore, asks, follows, shown
+
+
+class TagDefaultsService:
+    """Keeps the table of tags (`Ports.tags`) equal to storage, and applies it to the sources."""
+
+    def __init__(self, ports: Ports, table: SourceIndex) -> None:
+        self._ports, self._table = ports, table
+        self._revision = -1
+        self._reading = trio.Lock()
+
+    async def set(self, message: SetTagDefaults) -> TagDefaults | None:
+        """Store a tag's defaults and apply them, even if there is nothing left to store: a retry may need that. Raises
+        as SetTagDefaults does, StorageError.
+        """
+        settings, store = message.settings, self._ports.storage.tag_defaults
+        if settings is not None:
+            check_hours(settings.hours)
+            await check_selectors(self._ports, PagePart(settings.selector, settings.ignore))
+            if len(await store.all()) >= MOST_TAGGED and await store.get(message.tag) is None:
+                raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
+        defaults = await store.edit(message.tag, lambda old: changed(old, message, self._ports.world.now()))
+        await self.read()
+        return defaults
+
+    async def follow(self, revision: int) -> None:
+        """Read them again if any node has changed one since `revision`. Raises StorageError."""
+        if revision != self._revision:
+            await self.read()
+
+    async def read(self) -> int:
+        """Read them and apply them to all sources; return how many changed. Raises StorageError."""
+        async with self._reading:
+            stored = self._ports.storage.tag_defaults
+            revision = await stored.revision()  # first, so that a change during the reading is read again
+            defaults = await stored.all()
+            if not self._ports.tag_table.replace_all(defaults):
+                changed = 0
+            else:
+                changed = await self._table.reapply_defaults()
+                self._ports.world.log("registry.inherits_anew", tags=len(defaults), sources=changed)
+            self._revision = revision
+            return changed
+
+
+def changed(old: TagDefaults | None, message: SetTagDefaults, now: Millis) -> TagDefaults | None:
+    """Return a tag's new defaults; without a difference the old ones, with their time. Raises Stale, NotFound."""
+    if not (message.expected in (None, NOTHING) if old is None else is_expected(old, message.expected)):
+        raise Stale
+    if message.settings is None:
+        if old is None:
+            raise NotFound(f"the tag {message.tag} has no defaults")
+        return None
+    managed = {} if old is None else {"managed": old.managed}
+    defaults = TagDefaults(message.tag, now, updated_by=message.by, **managed | defaults_of(message.settings))
+    is_same = old is not None and replace(defaults, updated_at=old.updated_at, updated_by=old.updated_by) == old
+    return old if is_same else defaults

@@ -15,10 +15,10 @@ from actors.messages.requests import DetectRequest, NewSource, SourcePatch, sett
 from actors.query import QueryError, parse
 from actors.sources.following import parse_hosts
 from actors.sources.lending import is_lendable, parse_places
-from actors.sources.page.preview import check_css
+from actors.sources.page import check_css
 from actors.sources.ports import Ports
 from actors.sources.push.connection import is_rule
-from storage.records.source import PARTS, Source
+from storage.records.source import PART_BREAK, Source
 from storage.records.tiers import SOCKETS, WITH_DIFF
 
 _SOCKET_FIELDS = ("subprotocols", "hello", "replies")
@@ -70,7 +70,7 @@ def settings_from(request: NewSource | SourcePatch) -> dict[str, Any]:
         except UrlRefused as refusal:
             raise Unprocessable(f"{name}: {refusal.detail}", f"body.{name}") from None
     if isinstance(hello := settings.get("hello"), tuple):
-        if any(PARTS.search(f"\n{part}\n") for part in hello):
+        if any(PART_BREAK.search(f"\n{part}\n") for part in hello):
             raise Unprocessable("hello: no message has a line ---", "body.hello")
         settings |= {"hello": "\n---\n".join(hello)}
     return settings

@@ -21,8 +21,8 @@ from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Run, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
 from api.nouns import destinations
+from storage.records.access import Password, Session, SetUpLink
 from storage.records.identity import Millis
-from storage.records.key import Password, Session, SetUpLink
 
 LINK_LIFE = 3_600_000
 """Milliseconds until a set-up link expires."""

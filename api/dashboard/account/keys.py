@@ -14,8 +14,8 @@ from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.nouns import keys as acts
 from api.nouns.context import existing
+from storage.records.access import ApiKey
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
 
 _Limit = Annotated[int, Meta(ge=1, le=MOST)]
 

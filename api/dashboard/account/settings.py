@@ -16,11 +16,11 @@ from actors.language.catalogues import languages
 from actors.language.speaking import noted, say, set_language, translated_rows
 from api.dashboard.account.entry import check_again
 from api.dashboard.account.passwords import check_password
-from api.dashboard.drawing.figures import is_zone, zone_of
+from api.dashboard.drawing import is_zone, zone_of
 from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Density, Preferences, Sessions, Theme, spoken_to
-from storage.records.key import Password, Session
+from storage.records.access import Password, Session
 
 
 class NewPassword(Form, frozen=True):

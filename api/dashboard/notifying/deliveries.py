@@ -11,11 +11,10 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.delivery.digest import window_of
-from actors.delivery.schedule import ATTEMPTS, WAITS, quiet_until
+from actors.delivery.schedule import ATTEMPTS, WAITS, quiet_until, window_of
 from actors.errors import NotFound
 from actors.language.speaking import noted, say, say_many
-from api.dashboard.drawing.figures import span
+from api.dashboard.drawing import span
 from api.dashboard.events import items_by_id
 from api.dashboard.forms import InvalidForm
 from api.dashboard.lists import Chip, address, chips

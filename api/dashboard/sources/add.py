@@ -13,24 +13,23 @@ from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.language.sentences import translated
 from actors.language.speaking import say, say_many, translated_rows
-from actors.messages import outline
+from actors.messages import views
 from actors.messages.declaring import part_of
-from actors.messages.outline import FeedLine, Outline
 from actors.messages.requests import DetectRequest, NewSource, Tags, as_typed
+from actors.messages.views import FeedLine, Outline
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard import starting
 from api.dashboard.forms import Form, InvalidForm, read_form, wrong_of
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import KINDS
-from api.dashboard.sources.options import Options, checked, inherited_part, settings_in, words_in
+from api.dashboard.sources.one import Options, checked, inherited_part, settings_in, words_in
 from api.dashboard.starting import StartFields
 from api.fields.alerts import NewAlert
 from api.fields.previews import DetectAnswer
 from api.nouns import sources
 from api.nouns.previews import detection_of
-from api.problems import Refusal
-from api.refusal_words import in_words
+from api.problems import Refusal, in_words
 from api.refusals import refusal_of
 from storage.records.tiers import TIERS, SourceType
 
@@ -311,8 +310,8 @@ async def stop(visit: Visit) -> Go:
 
 async def export(visit: Visit) -> Download:
     library = sorted(await sources.every(visit, MOST_EXPORTED), key=lambda source: source.id)
-    text = "".join(outline.written(library, "Sanderling"))
-    return Download("sanderling.opml", text.encode(), outline.MEDIA)
+    text = "".join(views.written(library, "Sanderling"))
+    return Download("sanderling.opml", text.encode(), views.MEDIA)
 
 
 SCREENS: tuple[Screen, ...] = (

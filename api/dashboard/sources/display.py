@@ -14,13 +14,12 @@ from zoneinfo import ZoneInfo
 from actors.language.speaking import decimal, noted, say, say_many
 from actors.messages.views import SourceView
 from actors.series import Point, Series
-from api.dashboard.drawing.figures import by_utc, named, steps
+from api.dashboard.drawing import by_utc, named, steps
 from api.nouns.values import PresentValue, SourceValues, decimal_of, ends, place, written
-from api.refusal_words import sentence
+from api.problems import sentence
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
-from storage.records.source import OWN_NAMESPACES, RESTS, Source
-from storage.records.states import DAYS, HEALTH, SOURCES, State
+from storage.records.source import DAYS, HEALTH, OWN_NAMESPACES, RESTS, SOURCES, Source, State
 from storage.records.tiers import TIERS
 from storage.records.trail import Row, Verdict
 

@@ -19,17 +19,17 @@ from api.dashboard.forms import Confirm, Form, InvalidForm, draft_of
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post
 from api.dashboard.sessions import own_path
-from api.dashboard.sources import display, options
+from api.dashboard.sources import display
+from api.dashboard.sources import one as options
 from api.dashboard.sources.display import MINUTES, RESTING, strip
 from api.nouns import sources
 from api.nouns import tags as tag_defaults
 from api.nouns.context import OperationContext
 from api.nouns.sources import Failed
 from api.pagination import decode_cursor, encode_cursor
-from api.refusal_words import sentence
+from api.problems import sentence
 from storage.records import trail
-from storage.records.source import OWN_NAMESPACES, RESTS
-from storage.records.states import HEALTH, SOURCES, Flag, SourceState
+from storage.records.source import HEALTH, OWN_NAMESPACES, RESTS, SOURCES, Flag, SourceStateName
 from storage.records.tiers import SourceType
 
 LABEL = "label:"
@@ -111,7 +111,7 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Filters of the list. q: words."""
 
     q: _Text = ""
-    state: SourceState | Literal[""] = ""
+    state: SourceStateName | Literal[""] = ""
     health: Flag | Literal[""] = ""
     kind: SourceType | Literal[""] = ""
     tag: _Text = ""

@@ -12,18 +12,28 @@ from typing import Any, TypeVar
 
 import trio
 
-from extras.cluster.postgres.engine.connection import SPACE, PostgresConnection, connect, connected, translated
-from extras.cluster.postgres.engine.steps import BEGIN, OTHER, all_steps, begin_life, check_version, upgrade
+from extras.cluster.postgres.engine import (
+    BEGIN,
+    OTHER,
+    SPACE,
+    PostgresConnection,
+    all_steps,
+    begin_life,
+    check_version,
+    connect,
+    connected,
+    translated,
+    upgrade,
+)
 from storage.append import Lease
 from storage.errors import Locked, NoKey, Unavailable
+from storage.records.access import SigningKey
 from storage.records.identity import START
-from storage.records.key import SigningKey
-from storage.secrets.sealing import Connection, opens_mark, read_mark
-from storage.secrets.vault import Vault
+from storage.secrets import Connection, Vault, opens_mark, read_mark
 from storage.sql.storage import Places, Storage
-from storage.sql.stores import scan
-from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
-from storage.sql.transaction import Job
+from storage.sql.stores import log
+from storage.sql.stores.people import CommandKeys, all_signing, insert_signing
+from storage.sql.writing import Job
 
 T = TypeVar("T")
 
@@ -75,7 +85,7 @@ class PostgresSnapshot(Storage):
 
     def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
         readers, writer = _Readers(connection), _NoWriter()
-        places, newest = Places(writer, writer, readers, readers), scan.bounds(connection, START).newest
+        places, newest = Places(writer, writer, readers, readers), log.bounds(connection, START).newest
         super().__init__(places, SPACE, Lease(0, "snapshot", 0), newest, vault)
 
     def writer_moved_at(self) -> float:

@@ -10,24 +10,35 @@ from zlib import crc32
 
 import trio
 
-from extras.cluster.members.other_nodes import Sharing
-from extras.cluster.members.ownership import SharedOwnership
-from extras.cluster.postgres.engine.connection import SPACE, Lineage, PostgresConnection, ThreadConnection, connected
-from extras.cluster.postgres.engine.examining import facts_of
-from extras.cluster.postgres.engine.members import WITHIN, PostgresMembers
-from extras.cluster.postgres.engine.readers import GatheredLookups, LinePool, ReaderPool
-from extras.cluster.postgres.engine.steps import FENCE, begin_life, lock_of
-from extras.cluster.postgres.engine.watch import Watch
-from extras.cluster.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
+from extras.cluster.members.membership import SharedOwnership, Sharing
+from extras.cluster.postgres.engine import (
+    APPENDER,
+    FENCE,
+    SPACE,
+    WITHIN,
+    WRITER,
+    GatheredLookups,
+    Lineage,
+    LinePool,
+    PostgresConnection,
+    PostgresMembers,
+    PostgresWriter,
+    ReaderPool,
+    ThreadConnection,
+    Watch,
+    begin_life,
+    connected,
+    facts_of,
+    lock_of,
+)
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
 from storage.append import Lease
 from storage.errors import STANDSTILL, Unavailable
 from storage.records.identity import START, Seq
-from storage.secrets.sealing import examine_boxes
-from storage.secrets.vault import Vault
+from storage.secrets import Vault, examine_boxes
 from storage.sql.storage import Places, Storage
-from storage.sql.stores import scan
-from storage.sql.transaction import next_turn
+from storage.sql.stores import log
+from storage.sql.writing import next_turn
 
 READERS = 2
 LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
@@ -196,7 +207,7 @@ def _open(
         examine_boxes(connection, vault)
         epoch, chance = _number_of_start(connection, shares=shares)
         connection.commit()
-        return _Opened(epoch, chance, scan.bounds(connection, START).newest, warnings)
+        return _Opened(epoch, chance, log.bounds(connection, START).newest, warnings)
 
 
 def _number_of_start(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:

@@ -21,9 +21,9 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from actors.egress.sockets import public_trust, trusting
+from actors.egress.transport import public_trust, trusting
 from actors.settings import Settings
-from extras.cluster.replica.folder import NAME, FolderObjects, Objects, ObjectsAway
+from extras.cluster.replica.log import NAME, FolderObjects, Objects, ObjectsAway
 from extras.cluster.replica.shipping import REPLICA
 from extras.cluster.settings import ClusterSettings
 from sanderling.data_folder import named_vault

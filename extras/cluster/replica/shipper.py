@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import trio
 
 from actors.world import World
-from extras.cluster.replica.folder import Objects, ObjectsAway
+from extras.cluster.replica.log import Objects, ObjectsAway
 from extras.cluster.replica.parts import (
     CHAIN,
     CURRENT,

@@ -17,9 +17,9 @@ import trio
 from extras.cluster.replica.log import ShippedLog
 from extras.cluster.replica.parts import PageChange
 from storage.sql.storage import Storage
-from storage.sql.transaction import Transaction, Writer
+from storage.sql.writing import Transaction, Writer
 from storage.sqlite.database import SqliteStorage
-from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.engine import STEPS
 
 T = TypeVar("T")
 REPLICA: Final = "replica"

@@ -22,9 +22,10 @@ import trio
 from msgspec.structs import replace
 
 from actors.settings import Settings
-from actors.signatures.webhook import new_secret
-from extras.migrate.whole.lines import (
+from actors.signatures import new_secret
+from extras.migrate.whole.reading import (
     Address,
+    Checked,
     End,
     Head,
     Hook,
@@ -32,6 +33,7 @@ from extras.migrate.whole.lines import (
     Log,
     Query,
     Tagged,
+    VerifiedEvent,
     Watch,
     Withdrawn,
     arrived,
@@ -39,8 +41,8 @@ from extras.migrate.whole.lines import (
     counted,
     day_number,
     last_day,
+    read,
 )
-from extras.migrate.whole.reading import Checked, VerifiedEvent, read
 from sanderling.client.terminal import print_json
 from sanderling.data_folder import STAGE, named_vault, working_in
 from sanderling.engines import Engine, engine_of
@@ -48,20 +50,20 @@ from sanderling.environment import environ, on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, wall
 from storage.errors import StorageError
+from storage.records.access import PublicKey
 from storage.records.alert import Alert
 from storage.records.destination import Hit
 from storage.records.event import MATCHED, Stored
 from storage.records.identity import START, Millis, Seq, seq_of
-from storage.records.key import PublicKey
 from storage.records.publication import Retraction
 from storage.records.secrecy import plain
 from storage.records.source import SourceState, TagDefaults
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
+from storage.sqlite.engine import DATABASE, MARK, FolderLock
 from storage.sqlite.master_key import OWN, own_keys
 from storage.sqlite.ownership import entrust_all, sync
-from storage.sqlite.upkeep.copying import copy_database
+from storage.sqlite.upkeep import copy_database
 
 SECRET_SIZE = 32
 MOST_EVENTS, MOST_BYTES = 500, 4 << 20

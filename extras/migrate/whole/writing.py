@@ -25,8 +25,8 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from actors.settings import Settings
-from actors.signatures.event import public_half
-from extras.migrate.whole.lines import (
+from actors.signatures import public_half
+from extras.migrate.whole.reading import (
     COUNTED,
     FORMAT,
     KIND_NAMES,
@@ -45,18 +45,18 @@ from extras.migrate.whole.lines import (
     Withdrawn,
     day_name,
     encode,
+    is_export,
     last_day,
     left_out,
     moved,
     named,
 )
-from extras.migrate.whole.reading import is_export
 from sanderling import __version__
 from sanderling.data_folder import named_vault, working_in
 from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup.making import SCRATCH, sweep
+from sanderling.operations.backup import SCRATCH, sweep
 from sanderling.real_world import now, wall
 from storage.records.alert import KEPT_DAYS, Alert
 from storage.records.destination import Destination
@@ -64,9 +64,9 @@ from storage.records.event import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq, id_of, parse_rfc3339, rfc3339, seq_at, seq_of
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 from storage.sqlite.ownership import sync
-from storage.sqlite.upkeep.copying import copy_database, key_of
+from storage.sqlite.upkeep import copy_database, key_of
 
 PAGE = 100
 LAST_SEQ = (1 << 63) - 1

@@ -9,9 +9,8 @@ from msgspec import Struct
 from actors.errors import NotFound
 from api.nouns.context import OperationContext
 from api.route import Answer, Call, Routes
-from storage.records.grant import OAuthGrant
+from storage.records.access import ApiKey, OAuthGrant
 from storage.records.identity import rfc3339
-from storage.records.key import ApiKey
 
 GONE = "There is no such app; it may have been disconnected."
 

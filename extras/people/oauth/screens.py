@@ -14,11 +14,10 @@ from actors.language.speaking import noted, say
 from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.problems import Refusal
-from extras.people.oauth import clients, operations, tokens
+from extras.people.oauth import endpoint, operations, tokens
 from extras.people.oauth.endpoint import AUTHORIZE
 from extras.people.recording import activity_of, difference
-from storage.records.grant import OAuthClient, OAuthCode, OAuthGrant
-from storage.records.person import Activity, allowed
+from storage.records.access import Activity, OAuthClient, OAuthCode, OAuthGrant, allowed
 
 _Text = Annotated[str, Meta(max_length=2_048)]
 _CHANNEL = noted("read the channel %(name)s")
@@ -67,11 +66,11 @@ class Request(Struct, frozen=True):
 async def _valid(visit: Visit, asked: Asked | Consent) -> Request:
     """Raises Refusal, shown here: anyone can register an app, so redirects would be open (RFC 9700, 4.11.2)."""
     try:
-        client = await clients.named(visit.context, asked.client_id)
-    except clients.ClientRefused as refused:
+        client = await endpoint.named(visit.context, asked.client_id)
+    except endpoint.ClientRefused as refused:
         raise Refusal("not-found", say(str(refused))) from None
     redirect = asked.redirect_uri or (client.redirects[0] if len(client.redirects) == 1 else "")
-    if not clients.matches(redirect, client.redirects):
+    if not endpoint.matches(redirect, client.redirects):
         raise Refusal("invalid-request", say("The app asks to be answered at an address that it has not registered."))
     if asked.response_type != "code" or asked.code_challenge_method != "S256":
         raise Refusal("invalid-request", say("The app's request is invalid: it needs a code, with PKCE by S256."))
@@ -94,10 +93,10 @@ async def show(visit: Visit) -> Page:
     fields = {name: draft.value(name) for name in Asked.__struct_fields__} if draft.given else None
     asked: Asked = visit.query if fields is None else Asked(**fields)
     request = await _valid(visit, asked)
-    host = clients.host_of(request.redirect)
+    host = endpoint.host_of(request.redirect)
     shows = {
         "app": request.client.name,
-        "by": clients.host_of(request.client.id) if clients.is_document(request.client.id) else "",
+        "by": endpoint.host_of(request.client.id) if endpoint.is_document(request.client.id) else "",
         "host": host,
         "local": urlsplit(request.redirect).scheme == "http",
         "resource": request.resource,
@@ -151,7 +150,7 @@ def _grant(visit: Visit, request: Request, scopes: Sequence[str]) -> OAuthGrant:
         person=visit.session.person,
         client=request.client.id,
         app=request.client.name,
-        host=clients.host_of(request.redirect),
+        host=endpoint.host_of(request.redirect),
         scopes=allowed(scopes, visit.session.role),
         resource=request.resource,
         created_at=visit.now,

@@ -12,10 +12,8 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from actors.keys import BURST, CHANNEL_SCOPE, RATE, SCOPES, KeyRefused, check_scope, new_key
-from storage.records.grant import TOKEN_LIFE, OAuthGrant, RefreshToken
+from storage.records.access import TOKEN_LIFE, ApiKey, OAuthGrant, RefreshToken, Role, allowed
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
-from storage.records.person import Role, allowed
 
 Entropy = Callable[[int], bytes]
 MCP: Final = "/mcp"

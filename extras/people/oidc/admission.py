@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from extras.people.settings import PeopleSettings
-from storage.records.person import Role
+from storage.records.access import Role
 
 RANKS: Final[Sequence[Role]] = ("owner", "editor", "reader")
 LONGEST_NAME = 100

@@ -19,7 +19,7 @@ from api.dashboard.sessions import own_path
 from api.problems import Refusal
 from extras.people.entry import begin, joined
 from extras.people.settings import PeopleSettings
-from storage.records.person import Person
+from storage.records.access import Person
 
 if TYPE_CHECKING:
     from extras.people.oidc.admission import Claimed

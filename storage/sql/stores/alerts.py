@@ -11,9 +11,8 @@ from storage.errors import DestinationMoved
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
-from storage.secrets.sealing import PRIVATE, SECRETS, Connection
-from storage.secrets.vault import Vault
-from storage.sql.transaction import REVISES, Store, Transaction, every_row, in_transaction, read_only
+from storage.secrets import PRIVATE, SECRETS, Connection, Vault
+from storage.sql.writing import REVISES, Store, Transaction, every_row, in_transaction, read_only
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode

@@ -14,8 +14,8 @@ import msgspec
 
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
-from storage.secrets.sealing import Connection
-from storage.sql.transaction import Row, Store, Transaction, every_row, in_transaction, read_only, write_one
+from storage.secrets import Connection
+from storage.sql.writing import Row, Store, Transaction, every_row, in_transaction, read_only, write_one
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
+from storage.records.access import KeptCall
 from storage.records.identity import Millis
-from storage.records.key import KeptCall
-from storage.sql.transaction import Store, Transaction, in_transaction, write_one
+from storage.sql.writing import Store, Transaction, in_transaction, write_one
 
 _FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"
 _PUT = """INSERT INTO call(key, fingerprint, at, id, answer, node) VALUES(?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET

@@ -1,26 +1,56 @@
-"""The log of events in SQL: appends and retention on the writer, pages on the readers."""
+"""The log of events in SQL: appends and retention on the writer, pages on the readers.
+
+Reading the log on a read-only connection: filtered pages forward and back, heartbeats, sizes of sources.
+There are two plans for a page. For a few whole sources, positions come from the source index, merged, and
+only their rows are read. Any other filter walks the log in order and filters in Python, so that every engine
+and the in-memory ring share one definition of a match (`Filter.admits`). A page always reports how far it has
+read, even without matches. Heartbeats are events of the service itself, mixed with all others, so their
+positions come from the source index too. Sizes of sources are fast: events are counted in the index, bytes
+estimated from the newest events. Adding up all bodies would read a page of the file for each (`sanderling
+sources sizes` does). Here a source costs its range of the index and a few pages.
+
+The index of stories: the newest event for each mark. A mark is an integer; the recorder decides its meaning
+(`storage.append.Stories`). The newest marks are in memory and go to their table in lots, since single ones
+would write a page each. After a start, other nodes' commits or a rollback, memory is rebuilt from the log, so
+nothing is lost and all nodes find the same.
+
+Screenshots of rendered pages in SQL. The log writes them with their events.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
+from itertools import accumulate, islice
+from typing import Final, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from storage.append import Answer, Lease, Mint, Stamp, Stories, events_of
-from storage.errors import Duplicate, StateMoved
-from storage.records.event import Bounds, Filter, Page, SourceSize, Stored, check_adopted, id_in, kind_of
-from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
+from storage.errors import Corrupt, Duplicate, NewerSchema, StateMoved
+from storage.records.event import (
+    Bounds,
+    Draft,
+    Filter,
+    KeptPicture,
+    Page,
+    Picture,
+    SourceSize,
+    Stored,
+    check_adopted,
+    id_in,
+    kind_of,
+)
+from storage.records.identity import COUNTER_BITS, SERVICE, START, Millis, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
-from storage.secrets.sealing import Connection
-from storage.secrets.vault import Vault
-from storage.sql.stores import pictures, scan
+from storage.secrets import Connection, Vault
 from storage.sql.stores.alerts import clear_notice
 from storage.sql.stores.sources import encode_hot, insert, write_jars
-from storage.sql.stores.stories import StoryAssigner, StoryMarks
-from storage.sql.transaction import (
+from storage.sql.writing import (
     MOST_ROWS,
     Reading,
     Row,
@@ -36,11 +66,400 @@ from storage.sql.transaction import (
 )
 from storage.tail import Follower, Tail
 
+MOST = 500
+"""Most events in a page."""
+SIZE = 1 << 20
+"""Bytes of bodies that fill a page: bodies have up to 100 KB, and no reader should hold 500 of them."""
+SOME = 25
+"""Rows fetched at once."""
+FILTERED = 100
+"""Rows of one fetch if most may be filtered out."""
+FEW = 16
+"""Most sources whose index entries are merged; with more, the log is walked."""
+LAST = Seq((1 << 63) - 1)
+
+EventRow = tuple[Seq, int, int, int, bytes]
+
+_ROW = "SELECT seq, source, kind, codec, body FROM log WHERE "
+NEWER = """SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source
+    WHERE l.seq>? ORDER BY l.seq LIMIT ?"""
+_FLOOR = "SELECT value FROM fact WHERE name='floor'"
+_ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
+
+
+class _Direction(NamedTuple):
+    walk: str
+    of_source: str
+
+
+_INDEXED = "SELECT seq FROM log INDEXED BY log_source WHERE source=? AND "
+FORWARD = _Direction(_ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?", _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?")
+BACK = _Direction(
+    _ROW + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?", _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?"
+)
+
+
+def bounds(connection: Connection, known: Seq) -> Bounds:
+    """Return the log's ends. `newest` is at least `known`, which readers may have seen even if it is gone."""
+    oldest, newest, floor = connection.execute(_ENDS).fetchone()
+    return Bounds(Seq(floor), Seq(oldest or START), Seq(max(newest or START, floor, known)))
+
+
+class ScanRequest(NamedTuple):
+    """A read: at most `limit` events that pass `where`, reading at most `budget` rows."""
+
+    limit: int
+    where: Filter
+    budget: int
+
+
+class Pages:
+    """`known`: the newest position readers saw. Caches source ids by number; at worst two threads look up the same."""
+
+    def __init__(self, known: Seq) -> None:
+        self._known = known
+        self._ids: dict[int, SourceId] = {}
+
+    def read(self, connection: Connection, start: Seq, request: ScanRequest, *, back: bool = False) -> Page:
+        # The end is fixed before the first read: later commits belong to the next page.
+        head = self.bounds(connection).newest
+        events: Sequence[Stored] = ()
+        if back or start < head:
+            direction, end = (BACK, START) if back else (FORWARD, head)
+            events, start = _Scan(connection, self._ids, direction, end, request).run(Seq(min(start, LAST)))
+        (floor,) = connection.execute(_FLOOR).fetchone()
+        return Page(events, start, head, Seq(floor))
+
+    def get(self, connection: Connection, seq: Seq) -> Stored | None:
+        row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
+        return None if row is None else _stored(connection, self._ids, row)
+
+    def bounds(self, connection: Connection) -> Bounds:
+        return bounds(connection, self._known)
+
+
+class _Scan:
+    """One read of the log, in one direction, to a fixed end."""
+
+    def __init__(
+        self, connection: Connection, ids: dict[int, SourceId], direction: _Direction, end: Seq, request: ScanRequest
+    ) -> None:
+        self._connection, self._ids, self._direction, self._end = connection, ids, direction, end
+        self._limit, self._where, self._budget = min(request.limit, MOST), request.where, request.budget
+        self._columns = msgspec.structs.replace(request.where, tags=())
+        self._keys = self._few_sources()
+        assert self._limit > 0, f"a page of {request.limit} events makes no progress"
+
+    def run(self, start: Seq) -> tuple[Sequence[Stored], Seq]:
+        where, at = self._where, start
+        filters = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
+        found: list[Stored] = []
+        size = 0
+        while self._budget > 0:
+            # Without a filter, a page is at most one fetch.
+            most = min(self._budget, FILTERED if filters else self._limit - len(found))
+            fetched_count = 0
+            with closing(self._fetch(at, most)) as fetched:
+                for last, count, rows in fetched:
+                    at, fetched_count = last, fetched_count + count
+                    if filters:
+                        events = list(islice(self._filtered(rows), self._limit - len(found)))
+                    else:
+                        events = [_stored(self._connection, self._ids, row) for row in rows]
+                    found += events
+                    size += sum([len(event.body) for event in events])
+                    if len(found) >= self._limit or size >= SIZE:
+                        found = found[: min(self._limit, _fitting(found, size))]
+                        return found, found[-1].seq
+            if fetched_count < most:
+                return found, self._end
+            self._budget -= most
+        return found, at
+
+    def _filtered(self, rows: Sequence[EventRow]) -> Iterator[Stored]:
+        for row in rows:
+            event = _stored(self._connection, self._ids, row)
+            if not self._columns.admits(event):
+                continue
+            try:
+                admitted = self._where.admits(event)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
+            if admitted:
+                yield event
+
+    def _few_sources(self) -> Sequence[int] | None:
+        """Return the filter's sources by number, None for none or many. Kinds in `also` are the service's."""
+        where = self._where
+        if where.source_prefixes or not 0 < len(where.sources) <= FEW:
+            return None
+        number, sources = "SELECT key FROM source_key WHERE id=?", (*where.sources, *([SERVICE] if where.also else ()))
+        rows = [self._connection.execute(number, (source,)).fetchone() for source in dict.fromkeys(sources)]
+        return [row[0] for row in rows if row is not None]
+
+    def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, int, Sequence[EventRow]]]:
+        """Yield the last position, count and rows of each lot of up to `most`; fewer mean the end."""
+        execute, direction = self._connection.execute, self._direction
+        if self._keys is None:
+            with closing(execute(direction.walk, (at, self._end, most))) as cursor:
+                while rows := cursor.fetchmany(SOME):
+                    yield rows[-1][0], len(rows), rows
+            return
+        # The next `most` positions of all sources together are among the next `most` of each source.
+        each = [execute(direction.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
+        for seq in sorted((row[0] for rows in each for row in rows), reverse=direction is BACK)[:most]:
+            yield seq, 1, execute(_ROW + "seq=?", (seq,)).fetchall()  # retention may have deleted it
+
+
+def _fitting(events: Sequence[Stored], size: int) -> int:
+    """Return how many of the first events fill a page; `size`: bytes of all."""
+    if size < SIZE:
+        return len(events)
+    sizes = accumulate(len(event.body) for event in events)
+    return 1 + next(count for count, so_far in enumerate(sizes) if so_far >= SIZE)
+
+
+def stored(seq: int, source: str, kind: int, codec: int, body: bytes) -> Stored:
+    """Return the event of a row of `NEWER`. Raises NewerSchema."""
+    if codec != 0:
+        raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
+    return Stored(Seq(seq), SourceId(source), kind, body)
+
+
+def _stored(connection: Connection, ids: dict[int, SourceId], row: EventRow) -> Stored:
+    seq, number, kind, codec, body = row
+    source = ids.get(number)
+    if source is None:
+        (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
+        ids[number] = source
+    return stored(seq, source, kind, codec, body)
+
+
+_OURS: Final = (
+    f"FROM log INDEXED BY log_source WHERE source=(SELECT key FROM source_key WHERE id='{SERVICE}') "  # noqa: S608  # ours
+    f"AND kind={Kind.HEARTBEAT}"
+)
+_NEWEST_HEARTBEAT: Final = f"SELECT seq {_OURS} ORDER BY seq DESC LIMIT 1"
+WITHOUT_HEARTBEATS: Final = f"SELECT (SELECT count(*) FROM log) - (SELECT count(*) {_OURS})"  # noqa: S608  # ours
+_OVER: Final = f"SELECT seq {_OURS} ORDER BY seq DESC LIMIT 1 OFFSET ?"
+_OLDEST_HEARTBEATS: Final = f"SELECT seq {_OURS} AND seq<=? AND seq<? ORDER BY seq LIMIT ?"
+
+
+def newest_heartbeat(connection: Connection) -> Seq:
+    """Return the position of the newest heartbeat, 0 if there is none."""
+    row = connection.execute(_NEWEST_HEARTBEAT).fetchone()
+    return START if row is None else Seq(row[0])
+
+
+def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int) -> int:
+    over = connection.execute(_OVER, (keep,)).fetchone()
+    if over is None:
+        return 0
+    expired = connection.execute(_OLDEST_HEARTBEATS, (over[0], before, limit)).fetchall()
+    for row in expired:
+        connection.execute("DELETE FROM log WHERE seq=?", row)
+    return len(expired)
+
+
+SAMPLE = 50
+"""Newest events of a source whose bodies are measured."""
+MEASURED = 200
+"""Sources with most events, among which the heaviest are found."""
+_NUMBER = "SELECT key FROM source_key WHERE id=?"
+_COUNT = "SELECT count(*) FROM log WHERE source=?"
+_MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?) newest"
+_COUNTS = """SELECT k.id, l.source, l.events FROM (
+    SELECT source, count(*) AS events FROM log GROUP BY source ORDER BY events DESC, source LIMIT ?
+) l JOIN source_key k ON k.key=l.source"""
+
+
+def held(connection: Connection, source: SourceId) -> SourceSize:
+    key = connection.execute(_NUMBER, (source,)).fetchone()
+    if key is None:
+        return SourceSize(0, 0)
+    (events,) = connection.execute(_COUNT, key).fetchone()
+    return _estimate(connection, key[0], events)
+
+
+def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
+    counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
+    found = {SourceId(id): _estimate(connection, key, events) for id, key, events in counted}
+    return dict(sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))[:limit])
+
+
+def _estimate(connection: Connection, key: int, events: int) -> SourceSize:
+    (mean,) = connection.execute(_MEAN, (key, SAMPLE)).fetchone()
+    return SourceSize(events, round(events * (mean or 0)))
+
+
+WEEK = 7 * 86_400_000 << COUNTER_BITS
+"""Log positions in a week: the most between two successive events of a story."""
+LOT = 4_096
+"""Marks written to the table at once."""
+_MOST_READ = 5_000
+"""Most events read again at once; earlier ones are found only in the table."""
+_AT_ONCE = 1_000
+_STORED = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
+_FIND = "SELECT mark, seq FROM story_mark WHERE mark IN"
+_WRITTEN = "SELECT value FROM fact WHERE name='stories'"
+_DROP = """DELETE FROM story_mark WHERE seq<? AND mark BETWEEN ? AND
+    (SELECT max(mark) FROM (SELECT mark FROM story_mark WHERE mark>=? ORDER BY mark LIMIT ?) swept)"""
+_SWEPT = 4 * LOT
+"""Marks checked for age with each lot, from a random one on; so the table holds about a quarter more than a week's."""
+
+
+class StoryMarks:
+    """Belongs to the appending thread."""
+
+    def __init__(self) -> None:
+        self._newest: dict[int, Seq] = {}
+        self._at: Seq | None = None
+        self._open: Transaction | None = None
+
+    def follow(self, transaction: Transaction, stories: Stories) -> None:
+        """Read events that this start has not appended or not committed."""
+        if self._open is transaction or (self._at is not None and transaction.last(START) == self._at):
+            return  # the newest event of all nodes is known here
+        self._open = transaction
+        rows = [] if self._at is None else _rows(transaction, self._at)
+        if rows and rows[-1].seq == self._at:
+            rows.pop()
+        else:
+            self._newest = {}
+            rows = _rows(transaction, Seq(transaction.execute(_WRITTEN).fetchone()[0] + 1))
+        for event in reversed(rows):
+            self._newest.update(dict.fromkeys(stories.marks_of(event), event.seq))
+            self._at = event.seq
+
+    def find(self, transaction: Transaction, marks: Sequence[int]) -> dict[int, Stored]:
+        found = {mark: seq for mark in marks if (seq := self._newest.get(mark)) is not None}
+        missing = [mark for mark in marks if mark not in found]
+        if missing:
+            places = ",".join("?" * len(missing))
+            found |= dict(transaction.execute(f"{_FIND} ({places})", missing).fetchall())
+        seqs = sorted(set(found.values()))
+        if not seqs:
+            return {}
+        rows = transaction.execute(f"{_STORED} l.seq IN ({','.join('?' * len(seqs))})", seqs).fetchall()
+        events = {row[0]: stored(*row) for row in rows}
+        return {mark: events[seq] for mark, seq in found.items() if seq in events}
+
+    def add(self, transaction: Transaction, found: Mapping[int, Seq], upto: Seq) -> None:
+        self._newest.update(found)
+        self._at = upto
+        if len(self._newest) >= LOT:
+            marks = sorted(self._newest)
+            transaction.put_marks([(mark, self._newest[mark]) for mark in marks])
+            transaction.execute("UPDATE fact SET value=? WHERE name='stories'", (upto,))
+            first = marks[upto % len(marks)]
+            transaction.execute(_DROP, (upto - WEEK, first, first, _SWEPT))
+            self._newest = {}
+
+
+class StoryAssigner:
+    """The stories of one append. Drafts without marks cost nothing."""
+
+    def __init__(
+        self, index: StoryMarks, stories: Stories, transaction: Transaction, harvests: Sequence[Harvest]
+    ) -> None:
+        self._index, self._stories, self._transaction = index, stories, transaction
+        self._marks = {id(draft): stories.marks(draft) for harvest in harvests for draft in harvest.drafts}
+        self._newest: dict[int, Stored] = {}
+        self._found: dict[int, Seq] = {}
+        marks = list(dict.fromkeys(mark for each in self._marks.values() for mark in each))
+        if marks:
+            index.follow(transaction, stories)
+        for start in range(0, len(marks), _AT_ONCE):
+            self._newest |= index.find(transaction, marks[start : start + _AT_ONCE])
+
+    def of(self, source: SourceId, draft: Draft, at: Seq) -> str:
+        """Return the story of a draft at a position, "" for its own."""
+        found = self._newest.keys() & self._marks[id(draft)]
+        if not found:
+            return ""
+        earlier = {event.seq: event for event in map(self._newest.__getitem__, found) if event.seq > at - WEEK}
+        return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
+
+    def add(self, draft: Draft, event: Stored) -> None:
+        marks = self._marks[id(draft)]
+        self._newest |= dict.fromkeys(marks, event)
+        self._found |= dict.fromkeys(marks, event.seq)
+
+    def write(self, upto: Seq) -> None:
+        if self._found:
+            self._index.add(self._transaction, self._found, upto)
+
+
+def _rows(transaction: Transaction, first: Seq) -> list[Stored]:
+    found = transaction.execute(f"{_STORED} l.seq>=? ORDER BY l.seq DESC LIMIT ?", (first, _MOST_READ)).fetchall()
+    return [stored(*row) for row in found]
+
+
+_KEEP = """INSERT INTO picture(key, seq, at, media, size, body) VALUES(?,?,?,?,?,?)
+    ON CONFLICT(key, seq) DO UPDATE SET at=excluded.at, media=excluded.media, size=excluded.size, body=excluded.body"""
+_OF = "FROM picture WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_HEAD = f"SELECT seq, at, media, size {_OF}"
+_OLD = "SELECT number FROM picture WHERE at<? OR (seq>0 AND seq<=?) ORDER BY number LIMIT ?"
+_WEIGHT = "SELECT coalesce(sum(size), 0) FROM picture"
+_OLDEST = "SELECT number, size FROM picture ORDER BY at, number LIMIT ?"
+
+PictureRow = tuple[int, Seq, Picture]
+"""A source's number, an event's position (0: none), and the picture."""
+
+
+def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
+    """Write pictures; a new picture of the first check replaces the previous one."""
+    transaction.executemany(_KEEP, [(key, seq, one.at, one.media, len(one.body), one.body) for key, seq, one in rows])
+
+
+class Pictures(Store):
+    """Screenshots of sources. Harvests bring them (`EventLog.append`); they are deleted with their source."""
+
+    async def newest(self, source: SourceId) -> KeptPicture | None:
+        return await self._head("ORDER BY at DESC, seq DESC LIMIT 1", source)
+
+    async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:
+        before = await self._head("AND seq<? ORDER BY seq DESC LIMIT 1", source, seq)
+        return before, await self._head("AND seq=?", source, seq)
+
+    @read_only
+    def get(self, connection: Connection, source: SourceId, seq: Seq) -> Picture | None:
+        row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
+        return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
+
+    @in_transaction(rows=lambda _before, _floor, _room, limit: limit)
+    def prune(self, transaction: Transaction, before: Millis, floor: Seq, room: int, limit: int) -> int:
+        """Delete at most `limit`: those before a moment, up to `floor`, and the oldest beyond `room` bytes."""
+        doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
+        if len(doomed) < limit:
+            doomed += _surplus(transaction, frozenset(doomed), room, limit)
+        doomed = doomed[:limit]
+        transaction.executemany("DELETE FROM picture WHERE number=?", [(number,) for number in doomed])
+        return len(doomed)
+
+    @read_only
+    def _head(self, connection: Connection, where: str, *values: object) -> KeptPicture | None:
+        row = connection.execute(f"{_HEAD} {where}", values).fetchone()
+        return None if row is None else KeptPicture(Seq(row[0]), Millis(row[1]), row[2], row[3])
+
+
+def _surplus(transaction: Transaction, gone: frozenset[int], room: int, limit: int) -> list[int]:
+    """Return the oldest pictures to delete so that the rest fits. `gone` are deleted anyway."""
+    surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
+    doomed = list[int]()
+    if surplus > 0:
+        for number, size in transaction.execute(_OLDEST, (limit,)).fetchall():
+            if surplus <= 0:
+                break
+            surplus -= size
+            doomed += [number] if number not in gone else []
+    return doomed
+
+
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
 _KEYS = "SELECT k.id, h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id IN"
 _BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind NOT IN (?,?)"
 _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
-_NUMBER = "SELECT key FROM source_key WHERE id=?"
 
 
 class EventLog(Store):
@@ -48,7 +467,7 @@ class EventLog(Store):
 
     def __init__(self, writer: Writer, readers: Reading, vault: Vault, space: Space, known: Seq, *, tail: Tail) -> None:
         super().__init__(writer, readers, vault)
-        self._space, self._pages = space, scan.Pages(known)
+        self._space, self._pages = space, Pages(known)
         self.follower = Follower(tail, self)
         self._stories = StoryMarks()
         self._last = known  # the newest position minted, committed or not; used on the writer thread only
@@ -76,7 +495,7 @@ class EventLog(Store):
         mint.raise_floor(before)
         answers: list[Answer] = []
         rows: list[tuple[Seq, int, int, bytes]] = []
-        shown, states = list[pictures.PictureRow](), _States()
+        shown, states = list[PictureRow](), _States()
         states.know(transaction, [harvest.state for harvest in harvests if harvest.state and not harvest.born])
         assigner = None if stories is None else StoryAssigner(self._stories, stories, transaction, harvests)
         for harvest in harvests:
@@ -97,7 +516,7 @@ class EventLog(Store):
         states.write(transaction)
         write_jars(transaction, (_jar(harvest.state) for harvest in harvests if harvest.state is not None))
         if shown:
-            pictures.keep(transaction, shown)
+            keep(transaction, shown)
         if rows:
             transaction.newest = rows[-1][0]
             transaction.afterwards.append(partial(self._show, before, answers))
@@ -159,15 +578,15 @@ class EventLog(Store):
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return up to `limit` (1 to 500) events and 1 MiB, oldest first; read at most `budget` rows."""
-        return await self._readers.run(lambda c: self._pages.read(c, after, scan.ScanRequest(limit, where, budget)))
+        return await self._readers.run(lambda c: self._pages.read(c, after, ScanRequest(limit, where, budget)))
 
     async def newer(self, after: Seq, limit: int) -> Sequence[Stored]:
         """Return up to `limit` events after `after`, oldest first, in one round trip."""
-        return [scan.stored(*row) for row in await every_row(self._readers, scan.NEWER, after, limit)]
+        return [stored(*row) for row in await every_row(self._readers, NEWER, after, limit)]
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first. `scanned` is the lowest position read (0 at the end)."""
-        wish = scan.ScanRequest(limit, where, budget)
+        wish = ScanRequest(limit, where, budget)
         return await self._readers.run(lambda c: self._pages.read(c, before, wish, back=True))
 
     async def get(self, event_id: str) -> Stored | None:
@@ -185,18 +604,18 @@ class EventLog(Store):
 
     async def count(self) -> int:
         """Count stored events without heartbeats. Scans a whole index: for the pruner, not for requests."""
-        return int((await first_row(self._readers, scan.WITHOUT_HEARTBEATS))[0])
+        return int((await first_row(self._readers, WITHOUT_HEARTBEATS))[0])
 
     @read_only
     def heartbeat(self, connection: Connection) -> Stored | None:
-        newest = scan.newest_heartbeat(connection)
+        newest = newest_heartbeat(connection)
         return self._pages.get(connection, newest) if newest else None
 
     @in_transaction(rows=lambda _before, _keep, limit, _lease: limit)
     def forget_heartbeats(self, transaction: Transaction, before: Seq, keep: int, limit: int, lease: Lease) -> int:
         """Delete at most `limit` heartbeats before `before`, but not the newest `keep`. The floor stays."""
         transaction.fence(lease)
-        return scan.forget_heartbeats(transaction.connection, min(before, scan.LAST), keep, limit)
+        return forget_heartbeats(transaction.connection, min(before, LAST), keep, limit)
 
     async def room(self) -> FreeSpace:
         """Return approximately how many bytes the storage takes, including other tables, and how many are free."""
@@ -209,15 +628,15 @@ class EventLog(Store):
 
     async def held(self, source: SourceId) -> SourceSize:
         """Return a source's share of the log. Events are counted; bytes are estimated from the newest ones."""
-        return await self._readers.run(partial(scan.held, source=source))
+        return await self._readers.run(partial(held, source=source))
 
     async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
         """Return sources of many events, heaviest first, deleted ones and notices too. Scans a whole index."""
-        return await self._readers.run(partial(scan.heaviest, limit=limit))
+        return await self._readers.run(partial(heaviest, limit=limit))
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Count the events between two positions, without practice and heartbeats. Reads all of them."""
-        where = (after, min(before, scan.LAST), Kind.PRACTICE, Kind.HEARTBEAT)
+        where = (after, min(before, LAST), Kind.PRACTICE, Kind.HEARTBEAT)
         return int((await first_row(self._readers, _BETWEEN, *where))[0])
 
     @in_transaction(rows=lambda _before, limit, _lease: limit)
@@ -225,7 +644,7 @@ class EventLog(Store):
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many."""
         transaction.fence(lease)
         oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
-        doomed = transaction.execute(oldest, (min(before, scan.LAST), limit)).fetchall()
+        doomed = transaction.execute(oldest, (min(before, LAST), limit)).fetchall()
         if doomed:
             floor = doomed[-1]
             transaction.execute("DELETE FROM log WHERE seq<=?", floor)
@@ -249,7 +668,7 @@ class _States:
 
     def follows(self, transaction: Transaction, before: Seq) -> bool:
         """Admit a heartbeat that follows the newest; of several in one transaction, only the first."""
-        if self._beaten or scan.newest_heartbeat(transaction.connection) != before:
+        if self._beaten or newest_heartbeat(transaction.connection) != before:
             return False
         self._beaten = True
         return True

@@ -42,11 +42,10 @@ from storage.records.destination import (
 )
 from storage.records.event import first_seq_in, id_in
 from storage.records.identity import Millis, Seq, day_of
-from storage.secrets.sealing import Connection
+from storage.secrets import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
-from storage.sql.stores.scan import LAST
-from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Row, Store, Transaction, every_row, fenced, first_row, in_transaction, read_only
+from storage.sql.stores.log import LAST, WEEK
+from storage.sql.writing import Row, Store, Transaction, every_row, fenced, first_row, in_transaction, read_only
 
 
 class Claim(NamedTuple):

@@ -1,18 +1,60 @@
 """The dashboard's password, sessions, saved views and read events in SQL.
 
 Every request looks up its session, like a key: see `keys.py`.
+
+People, their roles, invitations and activity in SQL. A person who loses a role or access loses all sessions
+in the same transaction. `keys.py` looks up the role with each key, so the person's keys lose it at their next
+request.
+
+API keys and signing keys in SQL: for the server and for commands. Every request checks its key, so `by_hash`
+is one indexed look-up, and nothing is cached: the next call refuses a key that another process has revoked.
+
+OAuth apps, codes and grants in SQL. A refresh token has two halves: the family finds the grant, the turn
+changes with each renewal. So a known family with another turn is an old token, used again by a thief or by
+the robbed app: the grant ends for both (OAuth 2.1, 4.3.1). An access token is the API key with the grant's
+id; it ends with the grant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
 
 import msgspec
 
+from storage.records.access import (
+    ACTIVITY_LIFE,
+    CODE_KEPT,
+    CODE_LIFE,
+    FRESH_CLIENT,
+    GRANT_LIFE,
+    IDLE,
+    INVITATION_LIFE,
+    LIFE,
+    MOST_CLIENTS,
+    UNUSED_CLIENT,
+    Activity,
+    ApiKey,
+    Invitation,
+    OAuthClient,
+    OAuthCode,
+    OAuthGrant,
+    Password,
+    Person,
+    PublicKey,
+    ReadEvents,
+    RefreshToken,
+    Role,
+    SavedView,
+    Session,
+    SetUpLink,
+    SigningKey,
+    allowed,
+)
 from storage.records.identity import Millis
-from storage.records.key import IDLE, LIFE, Password, ReadEvents, SavedView, Session, SetUpLink
-from storage.secrets.sealing import Connection
-from storage.sql.transaction import Store, Transaction, every_row, in_transaction, write_each, write_one
+from storage.secrets import SEEDS, TOTP, Connection, Vault, keep_public
+from storage.sql.writing import Store, Transaction, every_row, first_row, in_transaction, write_each, write_one
 
 _SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address, s.person, coalesce(p.name, ''),
     coalesce(m.role, 'owner') FROM session s LEFT JOIN person p ON p.id=s.person AND p.disabled=0
@@ -152,3 +194,450 @@ class ReadMarks(Store):
 def _read_up_to(transaction: Transaction, person: str, upto: int) -> None:
     transaction.execute(_UNMARK, (person, upto))
     transaction.execute(_MARK, (person, 1, upto, 1))
+
+
+ALWAYS = Millis(0)
+"""A time before all changes, and at which no key has expired."""
+_PERSON = """SELECT p.id, p.name, p.email, m.role, p.created_at, p.issuer, p.subject, p.hashed, p.totp IS NOT NULL,
+    p.disabled FROM person p JOIN membership m ON m.person=p.id AND m.space_id=1"""
+_ALL_ACCOUNTS = _PERSON + " ORDER BY p.created_at, p.id"
+_BY_ID = _PERSON + " WHERE p.id=?"
+_BY_EMAIL = _PERSON + " WHERE p.email=? AND p.email<>''"
+_BY_SUBJECT = _PERSON + " WHERE p.issuer=? AND p.subject=?"
+_ADD = """INSERT INTO person(id, name, email, issuer, subject, hashed, disabled, created_at) VALUES(?,?,?,?,?,?,?,?)
+    ON CONFLICT DO NOTHING"""
+_JOIN = "INSERT INTO membership(person, space_id, role) VALUES(?,1,?)"
+_CHANGE = "UPDATE person SET name=?, email=?, issuer=?, subject=?, hashed=?, disabled=? WHERE id=?"
+_OWNERS = """SELECT count(*) FROM membership m JOIN person p ON p.id=m.person
+    WHERE m.role='owner' AND p.disabled=0 AND p.id<>?"""
+_INVITED = "SELECT id, sha256, email, role, by, created_at FROM invitation"
+_INVITATIONS = _INVITED + " ORDER BY created_at, id"
+_INVITATION = _INVITED + " WHERE sha256=?"
+_INVITE = "INSERT INTO invitation(id, sha256, email, role, by, created_at) VALUES(?,?,?,?,?,?)"
+_STALE_INVITATIONS = "DELETE FROM invitation WHERE created_at<=?"
+_ACT = """INSERT INTO activity(id, at, person, by, operation, object, before, after) VALUES(?,?,?,?,?,?,?,?)"""
+_ACTED = """SELECT id, at, person, by, operation, object, before, after FROM activity
+    WHERE id<? AND at>=? AND (?='' OR person=?) AND (?='' OR object=?) ORDER BY id DESC LIMIT ?"""
+_FORGET = "DELETE FROM activity WHERE id IN (SELECT id FROM activity WHERE at<=? LIMIT ?)"
+
+
+class Accounts(Store):
+    """People with roles, invitations, and who changed what. The next call sees changes by other processes."""
+
+    async def all(self) -> Sequence[Person]:
+        return [_person(row) for row in await every_row(self._readers, _ALL_ACCOUNTS)]
+
+    async def get(self, person_id: str) -> Person | None:
+        return await self._one(_BY_ID, person_id)
+
+    async def by_email(self, email: str) -> Person | None:
+        return await self._one(_BY_EMAIL, email.lower())
+
+    async def by_subject(self, issuer: str, subject: str) -> Person | None:
+        return await self._one(_BY_SUBJECT, issuer, subject)
+
+    async def _one(self, query: str, *given: str) -> Person | None:
+        row = await first_row(self._readers, query, *given)
+        return None if row is None else _person(row)
+
+    async def add(self, person: Person, *, invitation: str = "") -> bool:
+        """Return whether it was done: e-mail and subject are free, and the `invitation` (SHA-256), if any, unused."""
+
+        def job(transaction: Transaction) -> bool:
+            used = "DELETE FROM invitation WHERE sha256=?"
+            if invitation and transaction.execute(used, (invitation,)).rowcount < 1:
+                return False
+            row = (person.id, person.name, person.email, person.issuer, person.subject, person.hashed)
+            if transaction.execute(_ADD, (*row, int(person.disabled), person.created_at)).rowcount < 1:
+                if invitation:
+                    raise SubjectTaken
+                return False
+            transaction.execute(_JOIN, (person.id, person.role))
+            return True
+
+        try:
+            return await self._writer.submit(job)
+        except SubjectTaken:
+            return False
+
+    @in_transaction()
+    def change(self, transaction: Transaction, person: Person, *, password_set: bool) -> bool:
+        """Store a person's changed fields, except `totp`; return whether it was done. False: the person is gone, or was
+        the last owner and no password of the service is left (`password_set`). A changed role, password or `disabled`
+        ends the person's sessions.
+        """
+        old = find_person(transaction.connection, person.id)
+        if old is None:
+            return False
+        leaves = old.role == "owner" and not old.disabled and (person.role != "owner" or person.disabled)
+        if leaves and not password_set and _is_last(transaction.connection, person.id):
+            return False
+        row = (person.name, person.email, person.issuer, person.subject, person.hashed, int(person.disabled))
+        transaction.execute(_CHANGE, (*row, person.id))
+        transaction.execute("UPDATE membership SET role=? WHERE person=? AND space_id=1", (person.role, person.id))
+        if (old.role, old.disabled, old.hashed) != (person.role, person.disabled, person.hashed):
+            transaction.execute("DELETE FROM session WHERE person=?", (person.id,))
+        return True
+
+    @in_transaction()
+    def remove(self, transaction: Transaction, person_id: str, *, password_set: bool) -> bool:
+        """Delete a person with all sessions, keys and read marks; return whether it was done, as in `change`."""
+        old = find_person(transaction.connection, person_id)
+        if old is None or (old.role == "owner" and not password_set and _is_last(transaction.connection, person_id)):
+            return False
+        for statement in _REMOVAL:
+            transaction.execute(statement, (person_id,))
+        return True
+
+    async def totp(self, person_id: str) -> bytes | None:
+        row = await first_row(self._readers, "SELECT totp FROM person WHERE id=?", person_id)
+        return None if row is None or row[0] is None else self._vault.open(TOTP.kind, person_id, row[0])
+
+    async def set_totp(self, person_id: str, secret: bytes | None) -> bool:
+        sealed = None if secret is None else self._vault.seal(TOTP.kind, person_id, secret)
+        return await write_one(self._writer, "UPDATE person SET totp=? WHERE id=?", sealed, person_id) > 0
+
+    @in_transaction()
+    def use_totp(self, transaction: Transaction, person_id: str, stored: bytes, secret: bytes) -> bool:
+        """Replace the secret if it is still `stored`; return whether it was. So of two uses of a code, one succeeds."""
+        row = transaction.execute("SELECT totp FROM person WHERE id=?", (person_id,)).fetchone()
+        if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != stored:
+            return False
+        sealed = self._vault.seal(TOTP.kind, person_id, secret)
+        transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
+        return True
+
+    async def invitations(self, now: Millis) -> Sequence[Invitation]:
+        rows = await every_row(self._readers, _INVITATIONS)
+        return [one for row in rows if (one := Invitation(*row)).created_at > now - INVITATION_LIFE]
+
+    async def invitation(self, sha256: str, now: Millis) -> Invitation | None:
+        row = await first_row(self._readers, _INVITATION, sha256)
+        found = None if row is None else Invitation(*row)
+        return found if found is not None and found.created_at > now - INVITATION_LIFE else None
+
+    async def invite(self, one: Invitation) -> None:
+        await write_one(self._writer, _INVITE, one.id, one.sha256, one.email, one.role, one.by, one.created_at)
+
+    async def withdraw(self, invitation_id: str) -> bool:
+        return await write_one(self._writer, "DELETE FROM invitation WHERE id=?", invitation_id) > 0
+
+    async def record(self, one: Activity) -> None:
+        await self._writer.submit(lambda transaction: insert_activity(transaction.connection, one))
+
+    async def activity(
+        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
+    ) -> Sequence[Activity]:
+        """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
+        rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)
+        fields = Activity.__struct_fields__
+        return [Activity(**dict(zip(fields, row, strict=True))) for row in rows]
+
+    async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete at most `limit` old activity records, and invitations that ended; return how many records."""
+        await write_one(self._writer, _STALE_INVITATIONS, now - INVITATION_LIFE)
+        return await write_one(self._writer, _FORGET, now - ACTIVITY_LIFE, limit, rows=limit)
+
+
+class SubjectTaken(Exception):
+    """The e-mail or subject of a new person is taken."""
+
+
+_REMOVAL = (
+    "DELETE FROM session WHERE person=?",
+    "DELETE FROM api_key WHERE person=?",
+    "DELETE FROM oauth_grant WHERE person=?",
+    "DELETE FROM read_mark WHERE person=?",
+    "DELETE FROM person WHERE id=?",
+)
+
+
+def insert_activity(connection: Connection, one: Activity) -> None:
+    connection.execute(_ACT, (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after))
+
+
+def find_person(connection: Connection, text: str) -> Person | None:
+    for query, value in ((_BY_ID, text), (_BY_EMAIL, text.lower())):
+        if (row := connection.execute(query, (value,)).fetchone()) is not None:
+            return _person(row)
+    return None
+
+
+def _is_last(connection: Connection, person_id: str) -> bool:
+    return not connection.execute(_OWNERS, (person_id,)).fetchone()[0]
+
+
+def _person(row: Sequence[object]) -> Person:
+    fields = ("id", "name", "email", "role", "created_at", "issuer", "subject", "hashed", "totp", "disabled")
+    named = dict(zip(fields, row, strict=True))
+    return msgspec.convert(named | {"totp": bool(named["totp"]), "disabled": bool(named["disabled"])}, Person)
+
+
+T = TypeVar("T")
+_decode = msgspec.json.Decoder(ApiKey).decode
+_KEY_BY_HASH = """SELECT k.body, k.last_used_at, m.role FROM api_key k
+    LEFT JOIN person p ON p.id=k.person AND p.disabled=0 LEFT JOIN membership m ON m.person=p.id AND m.space_id=1
+    WHERE k.sha256=? AND (k.person='' OR m.role IS NOT NULL)"""
+_ALL_KEYS = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
+_SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY state, created_at DESC, key_id"
+_PUBLIC = """SELECT key_id, x, created_at FROM public_key WHERE key_id NOT IN (SELECT key_id FROM signing_key)
+    ORDER BY created_at, key_id"""
+_PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
+_FORGET_PUBLIC = "DELETE FROM public_key WHERE key_id=? AND key_id NOT IN (SELECT key_id FROM signing_key)"
+_FIRST = """INSERT INTO signing_key(key_id, seed, created_at, state) SELECT ?, ?, ?, 'active'
+    WHERE NOT EXISTS(SELECT 1 FROM signing_key) ON CONFLICT DO NOTHING"""
+_ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
+
+
+class Keys(Store):
+    """API keys and signing keys. The next call sees changes by other processes (commands)."""
+
+    async def add(self, key: ApiKey) -> None:
+        await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
+
+    async def by_hash(self, sha256: str, now: Millis = ALWAYS) -> ApiKey | None:
+        """Return the key unless revoked or expired, with its person's scopes. On the path of every request."""
+        row = await self._readers.one(_KEY_BY_HASH, (sha256,))
+        key = None if row is None else _key(row)
+        return key if key is None or key.expires_at is None or key.expires_at > now else None
+
+    async def all(self) -> Sequence[ApiKey]:
+        return await self._readers.run(all_keys)
+
+    async def revoke(self, key_id: str) -> bool:
+        return await self._writer.submit(lambda transaction: delete_key(transaction.connection, key_id))
+
+    async def touch(self, used: Mapping[str, Millis]) -> None:
+        rows = [(at, key_id) for key_id, at in used.items()]
+        await write_each(self._writer, "UPDATE api_key SET last_used_at=? WHERE id=?", rows)
+
+    async def signing(self) -> Sequence[SigningKey]:
+        return await self._readers.run(lambda connection: all_signing(connection, self._vault))
+
+    async def active_signing(self) -> str | None:
+        """Return the id of the active signing key. On the path of every batch of events: microseconds."""
+        row = await self._readers.one(_ACTIVE)
+        return None if row is None else str(row[0])
+
+    async def add_signing(self, key: SigningKey) -> None:
+        await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
+
+    @in_transaction()
+    def add_first_signing(self, transaction: Transaction, key: SigningKey) -> None:
+        """Add a signing key as the active one unless there is one: of concurrent starts, one adds the first."""
+        sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
+        if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
+            keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
+
+    async def public(self) -> Sequence[PublicKey]:
+        """Return public keys, oldest first, of keys that are elsewhere or given up; they signed events in the log."""
+        return await self._readers.run(all_public)
+
+    async def add_public(self, keys: Sequence[PublicKey]) -> None:
+        """Store public keys permanently; an existing one stays unchanged."""
+        await write_each(self._writer, _PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
+
+
+class CommandKeys:
+    """For a short-lived command. Synchronous. A running service sees each change at its next request or event."""
+
+    def _run(self, act: Callable[[Connection], T]) -> T:
+        raise NotImplementedError
+
+    def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys, the active one first. Raises NoKey."""
+        raise NotImplementedError
+
+    def add_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one. Raises NoKey."""
+        raise NotImplementedError
+
+    def add(self, key: ApiKey, done: Activity | None = None) -> None:
+        def act(connection: Connection) -> None:
+            insert_key(connection, key)
+            if done is not None:
+                insert_activity(connection, done)
+
+        self._run(act)
+
+    def person(self, text: str) -> Person | None:
+        return self._run(lambda connection: find_person(connection, text))
+
+    def all(self) -> Sequence[ApiKey]:
+        return self._run(all_keys)
+
+    def revoke(self, key_id: str, done: Activity | None = None) -> bool:
+        def act(connection: Connection) -> bool:
+            gone = delete_key(connection, key_id)
+            if gone and done is not None:
+                insert_activity(connection, done)
+            return gone
+
+        return self._run(act)
+
+    def public(self) -> Sequence[PublicKey]:
+        return self._run(all_public)
+
+    def forget_public(self, key_id: str) -> bool:
+        return self._run(lambda connection: connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0)
+
+    def password(self) -> Password | None:
+        return self._run(read_password)
+
+    def offer(self, link: SetUpLink) -> None:
+        self._run(lambda connection: insert_link(connection, link))
+
+
+def insert_key(connection: Connection, key: ApiKey) -> None:
+    insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, person, body) VALUES(?,?,?,?,?,?)"
+    when = (key.created_at, key.last_used_at)
+    connection.execute(insert, (key.id, key.sha256, *when, key.person, msgspec.json.encode(key)))
+
+
+def delete_key(connection: Connection, key_id: str) -> bool:
+    return connection.execute("DELETE FROM api_key WHERE id=?", (key_id,)).rowcount > 0
+
+
+def all_keys(connection: Connection) -> Sequence[ApiKey]:
+    return [key for row in connection.execute(_ALL_KEYS).fetchall() if not (key := _key(row)).grant]
+
+
+def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
+    rows = connection.execute(_SIGNING).fetchall()
+    return [SigningKey(id, vault.open(SEEDS.kind, id, seed), at, state) for id, seed, at, state in rows]
+
+
+def all_public(connection: Connection) -> Sequence[PublicKey]:
+    return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
+
+
+def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> None:
+    """Write a signing key as the active one and retire the others, inside the caller's transaction."""
+    connection.execute("UPDATE signing_key SET state='retired'")
+    insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
+    connection.execute(insert, (key.key_id, vault.seal(SEEDS.kind, key.key_id, key.seed), key.created_at))
+    keep_public(connection, key.key_id, key.seed, key.created_at)
+
+
+@lru_cache(maxsize=1024)  # thousands of streams may hold one key
+def _key(row: tuple[bytes, int | None] | tuple[bytes, int | None, Role | None]) -> ApiKey:
+    key = _decode(row[0])
+    used = None if row[1] is None else Millis(row[1])
+    scopes = key.scopes if len(row) == 2 or row[2] is None else allowed(key.scopes, row[2])
+    return msgspec.structs.replace(key, last_used_at=used, scopes=scopes)
+
+
+_client = msgspec.json.Decoder(OAuthClient).decode
+_code = msgspec.json.Decoder(OAuthCode).decode
+_grant = msgspec.json.Decoder(OAuthGrant).decode
+_PUT_CLIENT = """INSERT INTO oauth_client(id, ends_at, body) VALUES(?,?,?)
+    ON CONFLICT(id) DO UPDATE SET body=excluded.body"""
+_SWEEP_CLIENTS = "DELETE FROM oauth_client WHERE ends_at<=? AND id NOT IN (SELECT client FROM oauth_grant)"
+_NEXT_TO_END = """SELECT id FROM oauth_client WHERE ends_at<=? AND id NOT IN (SELECT client FROM oauth_grant)
+    ORDER BY ends_at, id LIMIT 1"""
+_KEEP_CLIENT = "UPDATE oauth_client SET ends_at=? WHERE id=?"
+_PUT_CODE = "INSERT INTO oauth_code(sha256, at, used, body) VALUES(?,?,0,?)"
+_TAKE = "UPDATE oauth_code SET used=1 WHERE sha256=? AND used=0"
+_SPEND = "UPDATE oauth_code SET used=2 WHERE sha256=? AND used=1"
+_STALE = "SELECT id FROM oauth_grant WHERE at<=?"
+_PUT_GRANT = "INSERT INTO oauth_grant(id, person, client, refresh, turn, at, body) VALUES(?,?,?,?,?,?,?)"
+_LISTED = """SELECT g.body, k.last_used_at FROM oauth_grant g JOIN api_key k ON k.id=g.id
+    WHERE g.at>? ORDER BY g.id"""
+_BY_REFRESH = "SELECT body, turn, at FROM oauth_grant WHERE refresh=?"
+_NEXT_TURN = "UPDATE oauth_grant SET turn=?, at=? WHERE id=? AND turn=?"
+_RENEW = "UPDATE api_key SET sha256=?, body=? WHERE id=?"
+_HAS_ACCESS = """SELECT 1 FROM person p JOIN membership m ON m.person=p.id AND m.space_id=1
+    WHERE p.id=? AND p.disabled=0"""
+
+
+class OAuth(Store):
+    """Apps, codes and grants. The next call sees changes by other processes."""
+
+    async def client(self, client_id: str) -> OAuthClient | None:
+        row = await first_row(self._readers, "SELECT body FROM oauth_client WHERE id=?", client_id)
+        return None if row is None else _client(row[0])
+
+    @in_transaction()
+    def put_client(self, transaction: Transaction, client: OAuthClient, now: Millis) -> bool:
+        """Store an app; return whether there was room. The oldest one without consent gives way if it is not fresh."""
+        transaction.execute(_SWEEP_CLIENTS, (now,))
+        if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= MOST_CLIENTS:
+            oldest = transaction.execute(_NEXT_TO_END, (now + UNUSED_CLIENT - FRESH_CLIENT,)).fetchone()
+            if oldest is None:
+                return False
+            transaction.execute("DELETE FROM oauth_client WHERE id=?", (oldest[0],))
+        transaction.execute(_PUT_CLIENT, (client.id, now + UNUSED_CLIENT, msgspec.json.encode(client)))
+        return True
+
+    @in_transaction()
+    def put_code(self, transaction: Transaction, code: OAuthCode) -> None:
+        transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
+        for (grant_id,) in transaction.execute(_STALE, (code.at - GRANT_LIFE,)).fetchall():
+            _end(transaction, grant_id)
+        transaction.execute(_KEEP_CLIENT, (code.at + GRANT_LIFE, code.grant.client))
+        transaction.execute(_PUT_CODE, (code.sha256, code.at, msgspec.json.encode(code)))
+
+    @in_transaction()
+    def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> OAuthCode | None:
+        """Use up a code and return it; None if it is unknown, too old, or used: then its grant ends."""
+        row = transaction.execute("SELECT body FROM oauth_code WHERE sha256=?", (sha256,)).fetchone()
+        if row is None:
+            return None
+        code = _code(row[0])
+        if transaction.execute(_TAKE, (sha256,)).rowcount < 1:
+            transaction.execute("DELETE FROM oauth_code WHERE sha256=?", (sha256,))
+            _end(transaction, code.grant.id)
+            return None
+        return code if code.at > now - CODE_LIFE else None
+
+    @in_transaction()
+    def begin(self, transaction: Transaction, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
+        """Store the grant of a taken code; False if the code was used twice or the person lost access."""
+        taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
+        if taken < 1 or not _has_access(transaction, code.grant.person):
+            return False
+        grant = code.grant
+        row = (grant.id, grant.person, grant.client, refresh.family, refresh.turn, key.created_at)
+        transaction.execute(_PUT_GRANT, (*row, msgspec.json.encode(grant)))
+        insert_key(transaction.connection, key)
+        return True
+
+    @in_transaction()
+    def by_refresh(self, transaction: Transaction, refresh: RefreshToken, now: Millis) -> OAuthGrant | None:
+        """Return the grant of a refresh token; None if it has ended. An old token ends it."""
+        row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
+        if row is None:
+            return None
+        grant = _grant(row[0])
+        if row[1] == refresh.turn and row[2] > now - GRANT_LIFE:
+            return grant if _has_access(transaction, grant.person) else None
+        _end(transaction, grant.id)
+        return None
+
+    @in_transaction()
+    def renew(self, transaction: Transaction, grant: OAuthGrant, old: RefreshToken, turn: str, key: ApiKey) -> bool:
+        """Replace a grant's tokens; return whether it was done. False: another was faster, and the grant ends."""
+        done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0
+        done = done and transaction.execute(_RENEW, (key.sha256, msgspec.json.encode(key), key.id)).rowcount > 0
+        if not done:
+            _end(transaction, grant.id)
+        transaction.execute(_KEEP_CLIENT, (key.created_at + GRANT_LIFE, grant.client))
+        return done
+
+    async def grants(self, now: Millis) -> Sequence[OAuthGrant]:
+        rows = await every_row(self._readers, _LISTED, now - GRANT_LIFE)
+        return [msgspec.structs.replace(_grant(body), last_used_at=used) for body, used in rows]
+
+    async def end(self, grant_id: str) -> bool:
+        return await self._writer.submit(lambda transaction: _end(transaction, grant_id))
+
+
+def _has_access(transaction: Transaction, person: str) -> bool:
+    return not person or transaction.execute(_HAS_ACCESS, (person,)).fetchone() is not None
+
+
+def _end(transaction: Transaction, grant_id: str) -> bool:
+    if transaction.execute("DELETE FROM oauth_grant WHERE id=?", (grant_id,)).rowcount < 1:
+        return False
+    transaction.execute("DELETE FROM api_key WHERE id=?", (grant_id,))
+    return True

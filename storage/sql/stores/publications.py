@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from storage.records.identity import Seq
 from storage.records.publication import Publication, Retraction
-from storage.secrets.sealing import ADDRESSES
-from storage.secrets.vault import Vault
-from storage.sql.transaction import Store, Transaction, every_row, first_row, in_transaction, write_one
+from storage.secrets import ADDRESSES, Vault
+from storage.sql.writing import Store, Transaction, every_row, first_row, in_transaction, write_one
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"

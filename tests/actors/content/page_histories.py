@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from babel.dates import format_date, format_timedelta
 
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import look_page
 from actors.content.wording.words import word_lists
 

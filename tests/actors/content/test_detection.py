@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.content.bodies.encoding import MOST_UNPACKED, unpacked
 from actors.content.detection import detect
-from actors.content.feeds.feeds import read_feed
+from actors.content.feeds import read_feed
 from tests.actors.content.written_pages import PROSE, html
 from tests.support.pages import read_page
 

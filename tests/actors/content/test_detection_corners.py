@@ -8,8 +8,8 @@ import itertools
 import pytest
 
 from actors.content.detection import detect
-from actors.content.feeds.feeds import read_feed
-from actors.content.messages.readings import FORMATS
+from actors.content.feeds import read_feed
+from actors.content.messages import FORMATS
 from tests.actors.content.written_pages import PROSE, html
 from tests.extras.office.written_files import archive
 

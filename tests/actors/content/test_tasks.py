@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from actors.content.bodies.frames import Frame
 from actors.content.errors import ContentError
-from actors.content.messages.readings import FeedReading, Finding
-from actors.content.messages.requests import (
+from actors.content.messages import (
     BodyRequest,
+    FeedReading,
+    Finding,
     FrameRequest,
     ItemPage,
     PageLook,
@@ -21,7 +22,7 @@ from actors.content.messages.requests import (
     StandingRequest,
 )
 from actors.content.tasks import TASKS, look_page
-from actors.content.wording.fingerprint import content_hash
+from actors.content.wording.words import content_hash
 from storage.records.event import StandingValues
 from tests.actors.content.written_pages import PROSE, URL, html
 

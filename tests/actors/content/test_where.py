@@ -9,7 +9,7 @@ from msgspec import UNSET
 from actors.content.changes.diff import DiffContexts, compare
 from actors.content.changes.difference import StateContexts
 from actors.content.changes.memory import SettledState, decode_memory
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.tasks import look_page
 from storage.records.event import CONTENT_CAP, MOST_CONTEXT, Change, Context, Diff

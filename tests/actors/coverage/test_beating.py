@@ -14,11 +14,10 @@ import pytest
 import trio
 import trio.testing
 
-from actors.coverage.heartbeat import AGAIN, HeartbeatWriter
+from actors.coverage import AGAIN, HeartbeatWriter
 from actors.messages.workers import RecorderMessage
-from actors.recorder.actor import Recorder
-from actors.recorder.signing import SigningKeys
-from actors.signatures.event import new_signing_key
+from actors.recorder.actor import Recorder, SigningKeys
+from actors.signatures import new_signing_key
 from storage.errors import Unavailable
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.coverage.heartbeat import TAG, Last, draft_of, last_of, until_due
+from actors.coverage import TAG, Last, draft_of, last_of, until_due
 from actors.recorder.event_builder import build
 from storage.records.event import Heartbeat, Stored, kind_of
 from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of, rfc3339

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.coverage.heartbeat import AGAIN, MonitorCalls
+from actors.coverage import AGAIN, MonitorCalls
 from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
 from actors.settings import Settings

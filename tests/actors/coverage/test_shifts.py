@@ -8,7 +8,7 @@ from typing import Any
 import trio
 import trio.testing
 
-from actors.coverage.shifts import EVERY, Shifts
+from actors.coverage import EVERY, Shifts
 from storage.errors import Unavailable
 from storage.records.coverage import UNSTORED, Record, Shift
 from storage.records.identity import Millis

@@ -18,7 +18,7 @@ from actors.egress.url import Url
 from actors.messages.workers import Record
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER
-from actors.signatures.event import new_signing_key
+from actors.signatures import new_signing_key
 from storage.append import events_of
 from storage.records.destination import Match
 from storage.records.event import Stored

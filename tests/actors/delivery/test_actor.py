@@ -6,11 +6,11 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from actors import signatures
 from actors.egress.failures import Blame, CheckFailed, PostResult
 from actors.errors import UrlRefused
 from actors.messages.workers import TestDelivery as AskForTest
-from actors.signatures import webhook
-from actors.signatures.event import jwks
+from actors.signatures import jwks
 from sanderling_client.verify import check_encoded, check_webhook
 from storage.records.destination import Secret
 from storage.records.identity import Millis
@@ -52,7 +52,7 @@ async def test_d2_d3_a_repeat_has_the_same_id_and_bytes_and_a_fresh_timestamp_an
         headers, now = arrival.headers, int(NOW / 1000 + arrival.at)
         assert int(headers["webhook-timestamp"]) == now
         signed = headers["webhook-signature"]
-        assert signed == webhook.sign(["whsec_AAAA"], headers["webhook-id"], now, arrival.body)
+        assert signed == signatures.sign(["whsec_AAAA"], headers["webhook-id"], now, arrival.body)
     assert await rig.results() == ["retry", "retry", "sent"]
 
 

@@ -7,7 +7,7 @@ import trio
 from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.delivery.concurrency import MOST_ADDITIONAL, MOST_PER_HOST, MOST_REQUESTS, MOST_SLOW, ConcurrencyLimiter
+from actors.delivery.claims import MOST_ADDITIONAL, MOST_PER_HOST, MOST_REQUESTS, MOST_SLOW, ConcurrencyLimiter
 from actors.egress.address import HostAliases
 from actors.egress.failures import Blame, CheckFailed, PostResult
 from storage.records.destination import QuietHours
@@ -164,7 +164,7 @@ async def test_empty_lanes_are_forgotten(autojump_clock: MockClock) -> None:
 async def test_the_slow_url_of_longest_ago_is_forgotten_first(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.delivery.concurrency.REMEMBERED", 2)
+    monkeypatch.setattr("actors.delivery.claims.REMEMBERED", 2)
     room = ConcurrencyLimiter(lambda host: host)
     for name in ("a", "b", "c"):
         async with room.slot(f"https://{name}.example/"):

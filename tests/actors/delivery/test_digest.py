@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.delivery.digest import DigestWindow, digest_body, window_of
+from actors.delivery.schedule import DigestWindow, digest_body, window_of
 from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis
 from tests.actors.matcher.rig import a_destination

@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.delivery.digest import GRACE, MOST_EVENTS
+from actors.delivery.schedule import GRACE, MOST_EVENTS
 from sanderling_client.verify import check_webhook
 from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis, parse_rfc3339, seq_of

@@ -13,7 +13,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.delivery.digest import GRACE
+from actors.delivery.schedule import GRACE
 from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis, parse_rfc3339
 from tests.actors.delivery.rig import Rig, answers

@@ -14,7 +14,7 @@ from cloudevents.core.v1.event import CloudEvent
 from hypothesis import given
 
 from actors.destination_kinds.webhook import to_cloudevent
-from actors.signatures.event import Signer, new_signing_key
+from actors.signatures import Signer, new_signing_key
 from storage.records.identity import SERVICE, Millis
 from tests.actors.signatures.events import EVENTS, an_event
 from tests.clients.receiver.test_receipt import AT, BODY, DIGEST, ID

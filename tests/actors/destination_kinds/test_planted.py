@@ -13,14 +13,15 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.delivery import attempt
-from actors.destination_kinds import templating, values, webhook
+from actors.delivery import actor
+from actors.destination_kinds import email, webhook
+from actors.destination_kinds import email as session
+from actors.destination_kinds import kind as templating
+from actors.destination_kinds import kind as values
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.email import kind as email
-from actors.destination_kinds.email import session
+from actors.destination_kinds.kind import Values
 from actors.destination_kinds.messengers import kind
-from actors.destination_kinds.values import Values
-from actors.notification import dialects, fitting, reading
+from actors.notification import dialects, fitting, headline
 from actors.notification.dialects import DIALECTS
 from actors.notification.message_language import ENGLISH, MessageLanguage
 from api.nouns import destinations
@@ -172,7 +173,7 @@ def _told_at_once(hook: Destination, *_: object) -> Destination:
 
 
 NEVER = property(lambda it: False)
-CHECKED, READ, TEXT = values.validated, reading.notification_of, fitting.text_of
+CHECKED, READ, TEXT = values.validated, headline.notification_of, fitting.text_of
 
 
 def _another_each_time() -> AbstractContextManager[Any]:
@@ -224,7 +225,7 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
     ("refused is tried again", in_a_chat, lambda: patch.object(Answer, "refused", NEVER)),
     ("a wish to wait is not read", in_a_chat, lambda: patch.object(kind, "_seconds", lambda *_: None)),
     ("slow is a failure like any other", in_a_chat, lambda: patch.object(kind, "_at", lambda *_: None)),
-    ("an answer is kept as it is", in_a_chat, lambda: patch.object(attempt, "masked", lambda answer, hook: answer)),
+    ("an answer is kept as it is", in_a_chat, lambda: patch.object(actor, "masked", lambda answer, hook: answer)),
     (
         "an address is no secret",
         with_an_error_inside,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.delivery.attempt import Sender
+from actors.delivery.actor import Sender
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField
 from actors.destination_kinds.kind import AdmittedAddress, DeliveryPayload, DestinationKind

@@ -13,10 +13,10 @@ import pytest
 import trio
 import trio.testing
 
-from actors.egress import sockets
+from actors.egress import transport
 from actors.egress.failures import Blame, CheckFailed
 from actors.egress.guard import Guard, ZoneSilent
-from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
+from actors.egress.transport import SystemResolver, TcpConnector, public_trust, trusting
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import CommandFailed, Exit
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.real
 
 async def test_p10_a_dead_resolver_does_not_starve_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
-    monkeypatch.setattr(sockets, "_getaddrinfo", lambda host: release.wait(600) or [])
+    monkeypatch.setattr(transport, "_getaddrinfo", lambda host: release.wait(600) or [])
     resolver = SystemResolver(timeout=0.3)
     failures: list[ResolveFailed] = []
 
@@ -60,7 +60,7 @@ async def test_an_unknown_name_is_distinguished_from_silence(
     def fail(host: str) -> list[object]:
         raise socket.gaierror(code, "planted")
 
-    monkeypatch.setattr(sockets, "_getaddrinfo", fail)
+    monkeypatch.setattr(transport, "_getaddrinfo", fail)
     with pytest.raises(ResolveFailed) as caught:
         await SystemResolver().resolve("a.example")
     assert caught.value.local is local
@@ -78,7 +78,7 @@ async def test_silence_about_one_name_while_others_are_answered_is_that_names_fa
         answered.wait(HANG)
         raise socket.gaierror(socket.EAI_AGAIN, "planted")
 
-    monkeypatch.setattr(sockets, "_getaddrinfo", lookup)
+    monkeypatch.setattr(transport, "_getaddrinfo", lookup)
     resolver = SystemResolver(timeout=HANG)
     async with trio.open_nursery() as nursery:
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
+from actors.content.messages import BodyRequest, PageLook, PageRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.actors.jail.test_pool import a_jail

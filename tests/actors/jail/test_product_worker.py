@@ -10,11 +10,10 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.messages.readings import Finding
-from actors.content.messages.requests import BodyRequest, PageRequest
-from actors.destination_kinds.templating import TemplateFailed, render
+from actors.content.messages import BodyRequest, Finding, PageRequest
+from actors.destination_kinds.kind import TemplateFailed, render
 from actors.notification.dialects import TextLimits
-from actors.notification.reading import notification_of
+from actors.notification.headline import notification_of
 from actors.query.explain import PreviewAnswer, PreviewRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple, get_args
 import msgspec
 from jinja2.ext import extract_from_ast
 
-from actors.delivery.attempt import CONTENT
-from actors.destination_kinds.email.kind import MailTexts
+from actors.delivery.actor import CONTENT
+from actors.destination_kinds.email import MailTexts
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES
@@ -26,15 +26,14 @@ from actors.language.catalogues import CONTEXT, entries_of
 from actors.language.sentences import patterns
 from actors.notification.message_language import MessageTexts
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
-from actors.query.languages import languages as query_languages
+from actors.query.words import languages as query_languages
 from actors.setting_table import declared
 from actors.templates.template import built_in as built_in_templates
 from api.dashboard.rendering import environment, said_by_scripts
 from api.dashboard.table import SCREENS
-from api.problems import KINDS
-from api.refusal_words import RULES
+from api.problems import KINDS, RULES
 from sanderling_client.receiver.receipt import WHYS
-from storage.records import states
+from storage.records import source
 from storage.records.event import ChangeKind
 from storage.records.tiers import TIERS
 from tests.rules.source_files import ROOMS, tree_of
@@ -139,8 +138,8 @@ def messages_in(tree: ast.AST) -> Iterator[Worded]:
 
 def _of_tables() -> Iterator[str]:
     """Yield the texts that pages take from tables of other rooms."""
-    tables = [table for name, table in vars(states).items() if name.isupper() and isinstance(table, dict)]
-    for row in (row for table in tables for row in table.values() if isinstance(row, states.State)):
+    tables = [table for name, table in vars(source).items() if name.isupper() and isinstance(table, dict)]
+    for row in (row for table in tables for row in table.values() if isinstance(row, source.State)):
         yield from (row.word, row.says)
     for tier in TIERS.values():
         yield from (tier.noun, tier.plural)

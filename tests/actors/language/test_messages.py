@@ -10,9 +10,9 @@ import pytest
 
 from actors.language.sentences import translated
 from actors.language.speaking import speaking
-from api.dashboard.drawing.figures import by_clock
+from api.dashboard.drawing import by_clock
 from storage.records.message import Message, joined, message
-from storage.records.states import Health
+from storage.records.source import Health
 from tests.actors.language.gathering import messages_in
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 from tests.support.build import NOW

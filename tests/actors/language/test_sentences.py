@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.language.sentences import patterns, translated, translated_lines
 from actors.language.speaking import speaking
 from actors.notices import destination_notice
-from actors.signatures.coverage import summary
+from actors.signatures import summary
 from sanderling_client.receiver.receipt import WHYS
 from storage.records.coverage import Coverage, Gap, UnknownPeriod, Why
 from storage.records.destination import Attempt, Destination, Notice

@@ -9,7 +9,7 @@ import pytest
 from actors.language import catalogues
 from actors.language.catalogues import CONTEXT, Catalogue
 from actors.language.speaking import decimal, language, number, say, say_as, say_many, set_language, speaking
-from api.dashboard.drawing.figures import dated, distance
+from api.dashboard.drawing import dated, distance
 
 TEXTS = {
     "Paused.": ("Stannad.",),

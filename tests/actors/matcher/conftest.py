@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from actors.matcher import actor
+from actors import matcher
 
 
 @pytest.fixture(autouse=True)
 def _saved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save the cursor behind each event; a test of the delay sets its own."""
-    monkeypatch.setattr(actor, "SAVE_WITHIN", 0.0)
+    monkeypatch.setattr(matcher, "SAVE_WITHIN", 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from actors.matcher.actor import Matcher
+from actors.matcher import Matcher
 from actors.messages.workers import MatcherMessage
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER

@@ -8,8 +8,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from actors.matcher import actor
-from actors.matcher.actor import MOST_ROWS
+from actors import matcher
+from actors.matcher import MOST_ROWS
 from actors.messages.workers import AlertsChanged
 from actors.notices import notice_draft
 from storage.errors import CursorMoved
@@ -49,7 +49,7 @@ async def test_a_committed_event_reaches_the_outbox_of_every_alert_it_satisfies(
 async def test_the_cursor_passes_events_without_a_match_within_a_second_and_in_one_commit(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actor, "SAVE_WITHIN", 1.0)
+    monkeypatch.setattr(matcher, "SAVE_WITHIN", 1.0)
     rig = Rig()
     await rig.prepare(an_alert("a", "price"))
     async with running(rig):

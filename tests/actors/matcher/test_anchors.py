@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.matcher.index import anchors
+from actors.matcher import anchors
 from actors.query import parse
 
 COMMON = {"the": 90, "price": 50, "plan": 40, "rare": 1}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.matcher import index as matcher_index
-from actors.matcher.index import NARROW, StandingQueries
+from actors import matcher as matcher_index
+from actors.matcher import NARROW, StandingQueries
 from actors.query import AnalysedText, EventSide, matches, parse
 from actors.query.parts import holds
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.matcher.actor import LEAST_SHOWN, Lag, Matcher, lag_at
+from actors.matcher import LEAST_SHOWN, Lag, Matcher, lag_at
 from storage.records.identity import START, Millis, Seq
 from storage.tail import Tail
 from tests.actors.matcher.rig import Rig, a_child, an_alert

@@ -50,7 +50,7 @@ async def test_r6_an_event_during_a_busy_matcher_is_matched_without_another_one(
 async def test_r2_a_backlog_without_alerts_delays_no_start_and_is_not_read_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("actors.matcher.actor.MOST_EVENTS", 3)
+    monkeypatch.setattr("actors.matcher.MOST_EVENTS", 3)
     rig = Rig()
     await rig.prepare(an_alert(filter_query="nobody asks for this"))
     await rig.commit(*[f"news {number}" for number in range(10)])

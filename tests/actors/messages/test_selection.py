@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from actors.messages.views import SourceSelection, SourceView, matches
-from storage.records.source import SourceRuntime
-from storage.records.states import BreakerState, Health
+from storage.records.source import BreakerState, Health, SourceRuntime
 from tests.support.build import NOW, a_source
 
 SOURCE = a_source(url="https://News.example/Feed", title="Morning tides", tags=("label:sea", "topic:ports"))

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.content.changes.diff import DiffContexts, compare, of_change
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
-from actors.content.wording.spans import cut as cut_line
+from actors.content.values.reading import Writing
+from actors.content.wording.words import cut as cut_line
 from actors.notification.dialects import cut
 from actors.notification.headline import MOST, ListedEvent, headline, lines_of, listed_event
 from storage.records.event import Context

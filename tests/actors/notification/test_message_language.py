@@ -7,12 +7,12 @@ import json
 import msgspec
 import pytest
 
-from actors.delivery.attempt import CONTENT
+from actors.delivery.actor import CONTENT
 from actors.language.sentences import message_languages
 from actors.notification.dialects import DIALECTS
 from actors.notification.fitting import difference_lines, text_of
+from actors.notification.headline import Notification, notification_of
 from actors.notification.message_language import MessageLanguage, MessageLanguages
-from actors.notification.reading import Notification, notification_of
 from tests.actors.notification.test_notification import a_diff, a_digest, an_event
 
 SWEDISH = message_languages("en").language("sv")

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from actors.content.errors import ContentError
 from actors.notification.dialects import DIALECTS, MEASURES, DialectName, TextLimits, Unit, one_line
 from actors.notification.fitting import plain_of
+from actors.notification.headline import Notification, digest_of, notification_of
 from actors.notification.message_template import (
     MOST_OUT,
     NAMES,
@@ -25,7 +26,6 @@ from actors.notification.message_template import (
     check,
     render,
 )
-from actors.notification.reading import Notification, digest_of, notification_of
 from tests.actors.notification.test_notification import MARKUP, NASTY, a_diff, an_event, seen
 
 PLAIN = TextLimits(text=4000, dialect="plain")

@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 
 from actors.notification.dialects import DIALECTS, MEASURES, DialectName, Unit, cut, one_line, paragraphs
 from actors.notification.fitting import text_of, title_of
+from actors.notification.headline import notification_of
 from actors.notification.message_language import ENGLISH
-from actors.notification.reading import notification_of
 from tests.storage.contract.builders import an_alert
 
 NASTY = st.text(

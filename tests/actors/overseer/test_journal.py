@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from actors.overseer.journal import Journal, Ring
+from actors.overseer.overseer import Journal, Ring
 
 
 def test_a_ring_keeps_the_newest_and_numbers_go_on() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from actors.overseer.open_streams import OpenStreams, StreamOwner
+from actors.overseer.overseer import OpenStreams, StreamOwner
 from storage.records.identity import Millis, Seq
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import trio
 
-from actors.sources.polling.actor import PolledSource
+from actors.sources.polling import PolledSource
 from actors.sources.schedule.pause import SPREAD
 from tests.actors.test_delivering import HOUR, Town, asked
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.overseer.rows import ERROR_CAP, Row, badness, first_line, parse_filter
 from storage.records.identity import Millis
-from storage.records.states import PartState
+from storage.records.source import PartState
 
 
 def a_row(**changes: Any) -> Row:

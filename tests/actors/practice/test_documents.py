@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from actors import practice
-from actors.content.messages.readings import FeedReading
-from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
+from actors.content.messages import BodyRequest, FeedReading, PageLook, PageRequest
 from actors.content.tasks import TASKS
 from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address, kind_of_url
 

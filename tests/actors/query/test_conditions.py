@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.matcher.index import StandingQueries
+from actors.matcher import StandingQueries
 from actors.query import QueryError, Texts, conditions, decode_event, matches, parse
-from actors.query.nodes import has_conditions
 from actors.query.parts import Match
+from actors.query.syntax import has_conditions
 from storage.records.event import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
 
 EMITTED = "2026-11-25T12:00:00Z"

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from actors.matcher.index import StandingQueries
+from actors.matcher import StandingQueries
 from actors.query import AnalysedText, QueryError, languages, matches, parse
 from actors.query.explain import advice, explain
 from actors.query.parts import TextPart
 from api.nouns.events import event_filter_of
 from api.problems import Refusal
-from api.streams.searching import Texts
+from api.streams.reader import Texts
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.tiers import Kind

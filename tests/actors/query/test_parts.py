@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from actors.matcher.index import StandingQueries
+from actors.matcher import StandingQueries
 from actors.query import EventView, Match, Texts, decode_event, matches, parse
 from actors.query.explain import PreviewRequest, explain, preview
 from actors.query.parts import parts_of, text_of

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.query import words
-from actors.query.languages import fold, language, languages
-from actors.query.words import LONGEST, MARKS, UNSPACED, chunks, plain, shape
+from actors.query.words import LONGEST, MARKS, UNSPACED, chunks, fold, language, languages, plain, shape
 
 
 def test_the_table_of_marks_agrees_with_unicode() -> None:

@@ -14,9 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER
-from actors.recorder.actor import PARKED, REFUSAL_FOR, STUCK_AFTER, Recorder
-from actors.recorder.signing import SigningKeys
-from actors.signatures.event import jwks, new_signing_key
+from actors.recorder.actor import PARKED, REFUSAL_FOR, STUCK_AFTER, Recorder, SigningKeys
+from actors.signatures import jwks, new_signing_key
 from sanderling_client.verify import check_encoded
 from storage.errors import DiskFull, Fenced, Unavailable
 from storage.records.event import EVERYTHING, Stored

@@ -8,7 +8,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.signatures.event import canonical
+from actors.signatures import canonical
 from sanderling_client.verify import canonical as canonical_json
 from storage.records.event import Event
 from tests.actors.signatures.events import EVENTS, TEXT, an_event

@@ -4,8 +4,7 @@ from typing import get_args
 
 import msgspec
 
-from actors.signatures.coverage import MOST_BYTES, MOST_URL, LoggedEvents, receipt_of, summary
-from actors.signatures.event import Signer, jwks, new_signing_key
+from actors.signatures import MOST_BYTES, MOST_URL, LoggedEvents, Signer, jwks, new_signing_key, receipt_of, summary
 from sanderling_client.receiver.receipt import WHYS, coverage_explained, is_coverage
 from sanderling_client.verify import check_event, decode, key_set
 from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, UnknownPeriod, Why

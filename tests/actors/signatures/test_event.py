@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.signatures.event import Signer, jwks, new_signing_key
+from actors.signatures import Signer, jwks, new_signing_key
 from sanderling_client.verify import Cause, canonical, check_encoded
 from storage.records.event import Event
 from storage.records.identity import Millis

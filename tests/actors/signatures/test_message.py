@@ -11,8 +11,7 @@ import nacl.signing
 import pytest
 from nacl.exceptions import BadSignatureError
 
-from actors.signatures.event import new_signing_key
-from actors.signatures.message import DIRECTORY_LIFE, LIFE, MessageSigner, content_digest, directory
+from actors.signatures import DIRECTORY_LIFE, LIFE, MessageSigner, content_digest, directory, new_signing_key
 from storage.records.identity import Millis
 
 KEY = new_signing_key(bytes(range(32)), Millis(1_792_317_847_000))

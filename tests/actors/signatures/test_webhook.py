@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.signatures.webhook import live, new_secret, sign
+from actors.signatures import live, new_secret, sign
 from sanderling_client.verify import HEADERS, Verdict, check_webhook, key_of
 from storage.records.destination import Secret
 from storage.records.identity import Millis

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 import trio
 
-from actors.delivery.attempt import Sender
+from actors.delivery.actor import Sender
 from actors.destination_kinds.table import built_in_kinds
 from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere

@@ -13,8 +13,7 @@ from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.cadence import Hints, Limits, Pace, Rhythm
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime
-from storage.records.states import BreakerState
+from storage.records.source import BreakerState, SourceRuntime
 from tests.actors.sources.checks.test_progress import MINUTE, NOW, after_failures
 from tests.support.build import a_source
 

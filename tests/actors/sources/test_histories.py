@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.egress.http import FetchedResponse
-from actors.sources.checks.body_reader import BodyCheck
+from actors.sources.checks.fetch import BodyCheck
 from actors.sources.feed.reader import FeedReader
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis

@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import Busy, Conflict, LibraryFull, UrlRefused
-from actors.messages.outline import FeedLine
+from actors.messages.views import FeedLine
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
 from actors.sources import importer
 from tests.api.house import House, make_house

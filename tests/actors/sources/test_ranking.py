@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from actors.sources.ranking import REMEMBERED, Place, Ranking, order_of
 from storage.records.identity import SourceId
-from storage.records.states import Flag, Health
+from storage.records.source import Flag, Health
 
 healths = st.builds(Health, st.integers(0, 20).map(lambda n: n / 20), st.sampled_from(["ok", "degraded", "rotten"]))
 names = st.sampled_from([SourceId(f"s{number}") for number in range(30)])

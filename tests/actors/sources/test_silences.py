@@ -6,19 +6,17 @@ import random
 from collections.abc import Iterator, Sequence
 
 from actors.content.changes.memory import decode_memory, settled_of
-from actors.content.changes.withheld import find_text
-from actors.content.messages.requests import FindRequest
+from actors.content.changes.swaps import find_text
+from actors.content.messages import FindRequest
 from actors.content.wording.words import folded
 from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.messages.views import SourceView
-from actors.sources.checks.body_reader import BodyCheck
+from actors.sources.checks.fetch import BodyCheck
 from actors.sources.explanation import best_first, note_reasons
-from actors.sources.feed.preview import feed_reason
-from actors.sources.feed.reader import FeedReader, fingerprint_of
+from actors.sources.feed.reader import FeedReader, feed_reason, fingerprint_of
 from actors.sources.feed.seen import compare
-from actors.sources.page.preview import EventHistory, page_reasons
-from actors.sources.page.reader import PageReader
+from actors.sources.page import EventHistory, PageReader, page_reasons
 from storage.records import trail
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime

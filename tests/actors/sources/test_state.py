@@ -9,8 +9,7 @@ from actors.sources.checks.progress import CheckResult
 from actors.sources.ranking import StateCounts
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime, Validators, state_of
-from storage.records.states import SourceState
+from storage.records.source import SourceRuntime, SourceStateName, Validators, state_of
 from storage.records.trail import Verdict, look, noted
 from tests.support.build import NOW, a_source
 
@@ -53,7 +52,7 @@ def after(*looks: Blame | str) -> SourceRuntime:
     ],
 )
 def test_the_state_is_that_of_the_last_check_and_the_breaker(
-    looks: tuple[Blame | str, ...], state: SourceState
+    looks: tuple[Blame | str, ...], state: SourceStateName
 ) -> None:
     assert state_of(a_source(), after(*looks), overdue=False) == state
 

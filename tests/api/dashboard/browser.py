@@ -10,7 +10,7 @@ import httpx
 from lxml import html
 from lxml.html import HtmlElement
 
-from storage.records.key import Password
+from storage.records.access import Password
 from tests.api.house import BASE_URL, House
 from tests.support.build import NOW
 from tests.support.disks import set_password

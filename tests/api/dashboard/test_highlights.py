@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.dashboard.notifying.alert_form import fault_of, pieces, shown_match
-from api.nouns.alert_previews import ContentExcerpt, Highlights, PreviewMatch
+from api.dashboard.notifying.alerts import fault_of, pieces, shown_match
+from api.nouns.alerts import ContentExcerpt, Highlights, PreviewMatch
 
 marks = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)).map(lambda mark: tuple(sorted(mark))))
 

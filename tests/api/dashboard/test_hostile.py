@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from actors.keys import new_key
 from actors.recorder.event_builder import build
 from storage.append import events_of
+from storage.records.access import Password
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Draft, Op, Spans, Stored
 from storage.records.identity import Seq, SourceId
-from storage.records.key import Password
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from tests.api.dashboard.browser import PASSWORD, Browser
 from tests.api.dashboard.hostile import PAYLOADS, Shape, shape, stays_text

@@ -19,8 +19,7 @@ from actors.messages.views import SourceView
 from actors.notices import damage_notice, notice_draft
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
-from storage.records.source import SourceRuntime, TagDefaults
-from storage.records.states import Health
+from storage.records.source import Health, SourceRuntime, TagDefaults
 from tests.actors.language.gathering import gathered
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts

@@ -7,15 +7,14 @@ from typing import Annotated, ClassVar
 import pytest
 from msgspec import Meta
 
-from api.dashboard import events, forms, sessions, system, today
+from api.dashboard import drawing, events, forms, sessions, system, today
 from api.dashboard.account import keys, settings
-from api.dashboard.drawing import figures
-from api.dashboard.drawing.figures import ZULU, moment_of, zone_of
+from api.dashboard.drawing import ZULU, moment_of, zone_of
 from api.dashboard.forms import Draft, Form, InvalidForm, fields_of, read_form
 from storage.records.identity import Millis
 
 NOW = Millis(1_800_000_000_000)
-MODULES = (events, figures, forms, keys, sessions, settings, system, today)
+MODULES = (events, drawing, forms, keys, sessions, settings, system, today)
 NO_ZONES = ("", "../../etc/passwd", "Europe/Nowhere", "x" * 99, "/etc/localtime", "Europe", "\x00")
 
 

@@ -7,19 +7,18 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.matcher.actor import Lag
+from actors.matcher import Lag
 from actors.messages.views import SourceView
 from actors.sources.schedule.budgets import CheckRate
 from api.dashboard.rendering import asset
 from api.dashboard.today import need_of
 from api.fields.admin import TreeRow
-from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.membership import SharedOwnership
 from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq
 from storage.records.member import WEB, Member, ReplicaState, Says, View
-from storage.records.source import SourceRuntime, SourceState
-from storage.records.states import Health
+from storage.records.source import Health, SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.rows import a_hook, an_attempt, attempts
 from tests.api.dashboard.test_hostile import a_changed_page, ids, publish

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from api.dashboard.sessions import Sessions, hashed
-from storage.records.key import IDLE, LIFE, Password
+from storage.records.access import IDLE, LIFE, Password
 from tests.api.dashboard.browser import PASSWORD, Browser, signed_in
 from tests.api.house import House, make_house, running
 from tests.support.build import NOW

@@ -13,7 +13,7 @@ import trio
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Screen, Visit
 from api.dashboard.table import SCREENS
-from storage.records.key import Password
+from storage.records.access import Password
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.rows import ALERT, HOOK
 from tests.api.dashboard.test_languages import furnished

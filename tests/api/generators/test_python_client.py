@@ -16,8 +16,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from api.openapi.document import document
-from api.openapi.nouns import ROUTES
+from api.openapi.document import ROUTES, document
 from storage.records.identity import millis_of
 from tests.api.house import House, ids
 from tests.api.walk import all_routes

@@ -13,14 +13,12 @@ from msgspec.structs import replace
 
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
-from actors.overseer.journal import StateTransition
-from actors.overseer.open_streams import StreamOwner
+from actors.overseer.overseer import StateTransition, StreamOwner
 from actors.setting_table import declared
 from storage.records.destination import Match
 from storage.records.event import Diff
 from storage.records.identity import COUNTER_BITS, Seq
-from storage.records.source import SourceRuntime
-from storage.records.states import BreakerState, Health
+from storage.records.source import BreakerState, Health, SourceRuntime
 from supervision import State, StateChange
 from supervision.errors import Crash
 from tests.api.house import House, ids

@@ -11,7 +11,7 @@ import trio
 
 from actors.query import languages
 from actors.world import WorkerDied
-from api.nouns.alert_previews import AT_ONCE, MOST_EVENTS, PACE, SLICE, WITHIN
+from api.nouns.alerts import AT_ONCE, MOST_EVENTS, PACE, SLICE, WITHIN
 from storage.records.event import Change, Diff
 from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW, a_draft, a_source_id

@@ -8,11 +8,10 @@ import httpx
 import pytest
 
 from actors.messages.views import SourceView
-from actors.signatures.coverage import LoggedEvents
-from actors.signatures.event import jwks, new_signing_key
+from actors.signatures import LoggedEvents, jwks, new_signing_key
 from api.nouns.why import logged_in
 from sanderling_client.verify import check_event, key_set
-from storage.records import tally
+from storage.records import coverage
 from storage.records.event import id_in
 from storage.records.identity import Millis, Seq, rfc3339
 from storage.records.source import SourceRuntime
@@ -31,7 +30,7 @@ async def watched(house: House, looks: int = 4) -> None:
     now, counted = house.context.world.now(), b""
     for number in range(looks):
         at = Millis(now - (looks - number) * 900_000)
-        counted = tally.noted(counted, at, Verdict.CHANGED if number == 1 else Verdict.UNCHANGED)
+        counted = coverage.noted(counted, at, Verdict.CHANGED if number == 1 else Verdict.UNCHANGED)
     source = a_source(created_at=Millis(now - 30 * 86_400_000))
     house.registry.views[a_source_id()] = SourceView(source, SourceRuntime(tally=counted))
     await house.context.shifts.begin(A_CHILD)

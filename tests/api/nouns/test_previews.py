@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages.previews import (
+from actors.messages.requests import (
     DraftEvent,
     FeedPreview,
     FilledBy,

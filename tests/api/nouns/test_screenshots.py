@@ -6,9 +6,8 @@ import httpx
 from msgspec.structs import replace
 
 from storage.append import events_of
-from storage.records.event import Delta, DeltaStats, Stored
+from storage.records.event import Delta, DeltaStats, Picture, Stored
 from storage.records.identity import Millis
-from storage.records.picture import Picture
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from tests.api.house import House
 from tests.api.nouns.test_why import id_in, stamp

@@ -16,10 +16,9 @@ import httpx
 import pytest
 
 from actors.destination_kinds.fields import KindField
-from actors.destination_kinds.kind import DeliveryPayload, DestinationKind, Service
+from actors.destination_kinds.kind import DeliveryPayload, DestinationKind, Service, of_source
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.values import of_source
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.requests import NewSource, SourcePatch

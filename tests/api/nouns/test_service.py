@@ -6,8 +6,8 @@ from typing import Any
 
 import trio
 
-from actors.matcher.actor import Lag
-from actors.recorder.signing import Directory
+from actors.matcher import Lag
+from actors.recorder.actor import Directory
 from actors.sources.schedule.budgets import CheckRate
 from api.nouns.service import LOOK_KEYS, look_keys, security_txt
 from tests.api.house import House

@@ -10,8 +10,7 @@ from actors.errors import LibraryFull, Overloaded, TooSoon, Unprocessable, UrlRe
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import PushView, SourceView
 from storage.records.identity import Millis, rfc3339
-from storage.records.source import SourceRuntime
-from storage.records.states import BreakerState, Health
+from storage.records.source import BreakerState, Health, SourceRuntime
 from storage.records.trail import Verdict, look, noted
 from supervision import Unanswered
 from tests.api.house import House

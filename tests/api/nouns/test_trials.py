@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.fields.queries import ListQuery
-from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
+from api.nouns.alerts import AlertPreviewRequest, Stretch, trial
 from storage.records.alert import Scope
 from storage.records.identity import Seq
 from tests.api.calls import a_call

@@ -10,10 +10,20 @@ import pytest
 
 from actors import practice
 from api.fields.sources import SourceRecord
-from api.openapi.document import KINDS_SENT
-from api.openapi.nouns import NOUNS, ROUTES, operations
-from api.openapi.schemas import bodies_of, structs_of
-from api.openapi.texts import FOLDER, by_noun, example_of, examples, filled, page_of
+from api.openapi.document import (
+    FOLDER,
+    KINDS_SENT,
+    NOUNS,
+    ROUTES,
+    bodies_of,
+    by_noun,
+    example_of,
+    examples,
+    filled,
+    operations,
+    page_of,
+    structs_of,
+)
 from api.problems import Problem
 from api.streams.export import HEADER, line_of
 from api.streams.sse import event_frame, keepalive, opening

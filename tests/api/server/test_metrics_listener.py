@@ -7,7 +7,7 @@ from dataclasses import replace
 import httpx
 import trio.testing
 
-from api.server.listeners import metrics_listener
+from api.server.server import metrics_listener
 from tests.api.house import FakeChild, House, MemoryListener, make_house, running
 
 

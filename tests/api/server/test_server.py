@@ -8,8 +8,9 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
-from api.server import connection, server
-from api.server.exchange import Exchange
+from api.server import server
+from api.server import server as connection
+from api.server.http1 import Exchange
 from api.server.server import front
 from api.server.wire import Wire
 from tests.api.house import House, make_house, running

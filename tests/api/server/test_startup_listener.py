@@ -9,8 +9,8 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from api.server import listeners as porch
-from api.server.listeners import StartupListener
+from api.server import server as porch
+from api.server.server import StartupListener
 
 HERE = ("127.0.0.1", 8080)
 

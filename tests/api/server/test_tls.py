@@ -11,7 +11,8 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair
 
-from api.server import connection, server
+from api.server import server
+from api.server import server as connection
 from sanderling.listeners import CertificateFiles
 from tests.api.house import House, make_house, running
 from tests.api.listening import Listening

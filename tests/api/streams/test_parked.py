@@ -15,7 +15,7 @@ import pytest
 import trio
 import trio.testing
 
-from api.server.live import LiveStream
+from api.server.http1 import LiveStream
 from api.streams.reader import Reader
 from storage.records.event import Stored
 from tests.actors.matcher.rig import an_alert

@@ -10,10 +10,9 @@ from actors.query.explain import SearchRequest
 from api.fields.queries import EventsQuery
 from api.nouns import events as past
 from api.nouns.events import event_filter_of, read_history
-from api.streams import searching
+from api.streams import reader as searching
 from api.streams.export import Export
-from api.streams.reader import Reader
-from api.streams.searching import PIECE, SHORT, Texts
+from api.streams.reader import PIECE, SHORT, Reader, Texts
 from api.streams.streams import Streams
 from storage.records.identity import START, Seq
 from tests.api.calls import a_call, next_target

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from actors.signatures import webhook
-from actors.signatures.event import Signer, jwks, new_signing_key
+from actors import signatures
+from actors.signatures import Signer, jwks, new_signing_key
 from sanderling_client.receiver.capture import Capture
 from storage.records.identity import Millis
 from tests.actors.signatures.events import an_event
@@ -12,7 +12,7 @@ AT = Millis(1_795_255_200_123)
 NOW = AT // 1000
 KEY, NEW_KEY = new_signing_key(bytes(32), AT), new_signing_key(bytes([7]) * 32, AT)
 KEYS = jwks([KEY])
-SECRET, ANOTHER = webhook.new_secret(bytes(range(32))), webhook.new_secret(bytes(range(1, 33)))
+SECRET, ANOTHER = signatures.new_secret(bytes(range(32))), signatures.new_secret(bytes(range(1, 33)))
 ID = an_event().id
 
 
@@ -24,7 +24,7 @@ BODY = a_body()
 
 
 def headers(body: bytes = BODY, *, secrets: tuple[str, ...] = (SECRET,), id: str = ID, at: int = NOW) -> dict[str, str]:
-    signature = webhook.sign(secrets, id, at, body)
+    signature = signatures.sign(secrets, id, at, body)
     return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
 
 

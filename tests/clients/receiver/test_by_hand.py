@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.signatures import webhook
-from actors.signatures.event import jwks
+from actors import signatures
+from actors.signatures import jwks
 from sanderling.environment import environ
 from sanderling.real_world import wall
 from sanderling_client.receiver.listen import Listener, Wishes
@@ -37,7 +37,7 @@ def run(folder: Path, name: str, *arguments: str, stdin: bytes = b"") -> subproc
 
 def keep(folder: Path, body: bytes = BODY, *secrets: str) -> None:
     at = int(wall()) - 7
-    signature = webhook.sign(secrets or (SECRET,), ID, at, body)
+    signature = signatures.sign(secrets or (SECRET,), ID, at, body)
     (folder / "headers").write_text(
         f"HTTP/1.1 200 OK\r\nWebhook-Id: {ID}\r\nWebhook-Timestamp: {at}\r\nWebhook-Signature: {signature}\r\n"
     )
@@ -51,7 +51,7 @@ def test_a_stored_delivery_is_verified_with_openssl(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.split(b" ")[0], done.stderr) == (0, b"verified;", b"")
     keep(tmp_path, body, ANOTHER, SECRET)
     assert run(tmp_path, "check.sh", SECRET, "headers", "body").returncode == 0
-    assert run(tmp_path, "check.sh", webhook.new_secret(bytes(24)), "headers", "body").returncode == 1
+    assert run(tmp_path, "check.sh", signatures.new_secret(bytes(24)), "headers", "body").returncode == 1
     (tmp_path / "body").write_bytes(body.replace(b"Ny", b"ny") + b" ")
     assert run(tmp_path, "check.sh", SECRET, "headers", "body").returncode == 1
 

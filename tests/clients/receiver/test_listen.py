@@ -11,8 +11,8 @@ import httpx
 import pytest
 import trio
 
-from actors.delivery.digest import DigestWindow, digest_body
-from actors.signatures.event import jwks, new_signing_key
+from actors.delivery.schedule import DigestWindow, digest_body
+from actors.signatures import jwks, new_signing_key
 from sanderling_client.receiver.capture import Capture
 from sanderling_client.receiver.listen import Answers, Listener, Wishes
 from sanderling_client.receiver.published import Published

@@ -13,7 +13,7 @@ import trio
 
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
-from actors.signatures.event import jwks
+from actors.signatures import jwks
 from sanderling_client.receiver.cases import CASES, Forge, Should, Signer
 from sanderling_client.receiver.listen import Listener, Wishes
 from sanderling_client.receiver.probe import (

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.delivery.digest import DigestWindow, digest_body
+from actors.delivery.schedule import DigestWindow, digest_body
 from actors.destination_kinds.webhook import to_cloudevent
-from actors.signatures.event import Signer
+from actors.signatures import Signer
 from sanderling_client.receiver.receipt import (
     Receipt,
     as_sent,

@@ -15,8 +15,8 @@ from random import Random
 
 import pytest
 
-from actors.signatures import webhook
-from actors.signatures.event import jwks
+from actors import signatures
+from actors.signatures import jwks
 from sanderling.real_world import now
 from sanderling_client.receiver import cases
 from sanderling_client.receiver.cases import Forge, Signer
@@ -35,7 +35,7 @@ BODY = a_body()
 
 def headers(*secrets: str, body: bytes = BODY) -> dict[str, bytes]:
     at = now() // 1000
-    signature = webhook.sign(secrets or (SECRET,), ID, at, body)
+    signature = signatures.sign(secrets or (SECRET,), ID, at, body)
     return {
         "webhook-id": ID.encode(),
         "webhook-timestamp": str(at).encode(),

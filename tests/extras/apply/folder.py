@@ -8,8 +8,7 @@ from typing import Any
 
 import httpx
 
-from extras.apply.acting import Actor, ActResult, compared
-from extras.apply.attaching import expanded, people_of, state_of
+from extras.apply.acting import Actor, ActResult, compared, expanded, people_of, state_of
 from extras.apply.people import steps_of
 from extras.apply.planning import Options, Plan, plan_of
 from extras.apply.reading import read_folder

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from extras.apply.showing import lines_of
+from extras.apply.planning import lines_of
 from sanderling.exits import CommandFailed
 from tests.api.house import make_house, running
 from tests.extras.apply.folder import Killed, Service, files

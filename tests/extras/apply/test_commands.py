@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from extras.apply import commands as command
-from extras.apply.attaching import state_of
+from extras.apply.acting import state_of
 from extras.apply.commands import ApplyFlags, apply, planned
 from extras.apply.reading import as_text, schema
 from extras.apply.writing import write, written

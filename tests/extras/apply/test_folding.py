@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from extras.apply.attaching import state_of, templates_of
+from extras.apply.acting import state_of, templates_of
 from extras.apply.groups import TemplateSeen
 from extras.apply.writing import Table, folded, write, written
 from tests.extras.apply.folder import Service, files

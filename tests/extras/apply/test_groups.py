@@ -11,7 +11,7 @@ from actors.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
 from actors.templates.template import built_in
 from extras.apply.groups import BadFiles
-from extras.apply.showing import as_json, lines_of
+from extras.apply.planning import as_json, lines_of
 from tests.api.house import make_house, running
 from tests.extras.apply.folder import Killed, Service, files
 

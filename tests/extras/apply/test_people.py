@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from extras.apply.attaching import people_of
+from extras.apply.acting import people_of
 from extras.apply.groups import BadFiles, State
 from extras.apply.kinds.table import KINDS
+from extras.apply.planning import as_json, lines_of
 from extras.apply.reading import read_folder
-from extras.apply.showing import as_json, lines_of
 from extras.apply.writing import write, written
-from storage.records.person import Person, Role
+from storage.records.access import Person, Role
 from tests.api.house import House
 from tests.extras.apply.folder import Service, files
 from tests.support.build import NOW

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from extras.apply.planning import Plan, too_many
-from extras.apply.showing import as_json, lines_of
+from extras.apply.planning import Plan, as_json, lines_of, too_many
 from storage.records.destination import Secret
 from tests.api.house import House
 from tests.extras.apply.folder import Service, files

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from extras.apply.attaching import state_of
+from extras.apply.acting import state_of
 from extras.apply.reading import read_folder
 from extras.apply.writing import write, written
 from sanderling.exits import CommandFailed

@@ -20,7 +20,7 @@ import pytest
 import trio
 
 from actors.egress.guard import Guard
-from actors.egress.sockets import TcpConnector, public_trust
+from actors.egress.transport import TcpConnector, public_trust
 from actors.world import Rendered, RenderFailed, RenderRequest, ResolveFailed
 from extras.browser.flags import kind_of
 from extras.browser.pool import ChromiumPool

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.egress.sockets import public_trust
+from actors.egress.transport import public_trust
 from extras.browser.forward_proxy import ForwardProxy
-from extras.browser.held import NotUp
+from extras.browser.holder import NotUp
 from extras.browser.real import browser_elsewhere, holder_command, named_browser
 from extras.browser.settings import BrowserSettings
 from sanderling.real_world import open_listeners

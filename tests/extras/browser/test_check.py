@@ -8,8 +8,8 @@ import pytest
 
 from actors.setting_table import with_values
 from actors.settings import Settings
-from extras.browser.check import TIGHT, browser, from_unit, held
-from extras.browser.held import Walls
+from extras.browser.holder import Walls
+from extras.browser.real import TIGHT, browser, from_unit, held
 from sanderling.operations.findings import DoctorContext
 
 pytestmark = pytest.mark.real

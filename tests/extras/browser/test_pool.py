@@ -10,7 +10,7 @@ import trio
 
 from actors.world import Rendered, RenderFailed, RenderRequest
 from extras.browser import pool as module
-from extras.browser.held import NotUp, Walls
+from extras.browser.holder import NotUp, Walls
 from extras.browser.pool import HOPELESS, ChromiumPool
 from sanderling.real_world import open_datagrams
 

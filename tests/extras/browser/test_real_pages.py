@@ -10,7 +10,7 @@ import trio
 
 from actors.world import Rendered, RenderFailed
 from extras.browser.flags import kind_of
-from storage.records.picture import MOST_BYTES, described
+from storage.records.event import LARGEST_PICTURE, described
 from tests.extras.browser.real import BROWSER, Web, a_pool, a_web, shown
 from tests.support.memory_network import Answer
 
@@ -233,7 +233,7 @@ def test_a_picture_shows_the_page_in_its_height(outcomes: Mapping[str, Any]) -> 
     picture = outcomes["shown"].screenshot
     found = described(picture)
     assert found is not None and found[:2] == ("image/webp", 1280)
-    assert 3000 <= found[2] <= 3100 and len(picture) < MOST_BYTES
+    assert 3000 <= found[2] <= 3100 and len(picture) < LARGEST_PICTURE
 
 
 def test_none_of_these_pages_cost_a_browser(outcomes: Mapping[str, Any]) -> None:

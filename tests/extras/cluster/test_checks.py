@@ -10,7 +10,7 @@ import pytest
 from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.cluster.checks import replica
-from extras.cluster.replica.folder import FolderObjects
+from extras.cluster.replica.log import FolderObjects
 from extras.cluster.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from extras.cluster.replica.shipping import REPLICA
 from sanderling.operations.findings import DoctorContext, Finding

@@ -91,5 +91,5 @@ def test_systemd_understands_each_line_of_them(tmp_path: Path) -> None:
 
 
 def test_the_doctor_finds_obstacles_for_a_browser_in_the_services_unit() -> None:
-    check = pytest.importorskip("extras.browser.check", reason="extras.browser is deleted here")
+    check = pytest.importorskip("extras.browser.real", reason="extras.browser is deleted here")
     assert Path(SYSTEM.unit) == check.UNIT and check.walls_of(unit_text(SYSTEM)) == check.TIGHT

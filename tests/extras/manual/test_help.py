@@ -87,7 +87,7 @@ def test_the_page_of_commands_has_every_command() -> None:
 
 
 def test_the_page_of_the_api_has_every_operation() -> None:
-    from api.openapi.nouns import ROUTES
+    from api.openapi.document import ROUTES
     from api.openapi.routes import described
 
     shown = page("reference").markdown

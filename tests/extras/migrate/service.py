@@ -12,7 +12,7 @@ import msgspec
 from api.fields.alerts import AlertRecord
 from api.fields.destinations import DestinationRecord
 from api.fields.sources import SourceRecord
-from api.openapi.texts import example_of
+from api.openapi.document import example_of
 from sanderling.client.api import Client
 from tests.sanderling.client.documented import as_documented
 

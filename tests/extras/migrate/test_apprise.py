@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from actors.destination_kinds.kind import validated
 from actors.destination_kinds.table import built_in_kinds
-from actors.destination_kinds.values import validated
-from extras.migrate.drafting import Drafting
+from extras.migrate.drafting import DestinationBody, Drafting
 from extras.migrate.notifying import SCHEMES, destinations
-from extras.migrate.plan import DestinationBody
 
 HIDDEN = "h1dd3n"
 REACHED: list[tuple[str, str, str | None, dict[str, str]]] = [

@@ -9,16 +9,8 @@ import httpx
 import msgspec
 import pytest
 
-from extras.migrate.drafting import Drafting
+from extras.migrate.drafting import AlertBody, DestinationBody, Drafting, Plan, PlannedAlert, PlannedSource, SourceBody
 from extras.migrate.execution import BATCH, TRIES, ItemResult, Outcome, execute_plan
-from extras.migrate.plan import (
-    AlertBody,
-    DestinationBody,
-    Plan,
-    PlannedAlert,
-    PlannedSource,
-    SourceBody,
-)
 from sanderling.exits import CommandFailed, Exit
 from storage.records.alert import MOST_SOURCES
 from tests.extras.migrate.service import FakeService

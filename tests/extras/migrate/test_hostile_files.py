@@ -20,10 +20,10 @@ from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from extras.migrate import changedetection, detection, lists
 from extras.migrate.detection import kind_of
-from extras.migrate.plan import Kind, NotReadable, Plan, wire
+from extras.migrate.drafting import Kind, NotReadable, Plan, wire
+from extras.migrate.execution import as_json, as_text
 from extras.migrate.reading import READERS, read
-from extras.migrate.report import as_json, as_text
-from extras.migrate.yaml_documents import documents
+from extras.migrate.urlwatch import documents
 from tests.extras.migrate import samples
 
 SAMPLES: dict[Kind, bytes] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from extras.migrate.detection import kind_of
+from extras.migrate.drafting import NotReadable, Plan
 from extras.migrate.lists import read_csv, read_urls
-from extras.migrate.plan import NotReadable, Plan
 
 LIST = b"""\xef\xbb\xbf# what I watch
 https://tides.example/news  harbour, topic:tides, kind:own | News of the tides

@@ -8,9 +8,9 @@ import pytest
 
 from extras.migrate.changedetection import read_changedetection
 from extras.migrate.detection import kind_of
+from extras.migrate.drafting import Finding, Plan
+from extras.migrate.execution import as_json
 from extras.migrate.lists import read_opml, read_urls
-from extras.migrate.plan import Finding, Plan
-from extras.migrate.report import as_json
 from extras.migrate.urlwatch import read_urlwatch
 from tests.extras.migrate import samples
 

@@ -10,7 +10,7 @@ import pytest
 
 from actors.messages.requests import NewSource
 from extras.migrate.changedetection import read_changedetection
-from extras.migrate.plan import Plan, wire
+from extras.migrate.drafting import Plan, wire
 from extras.migrate.urlwatch import read_urlwatch
 
 URL = "https://tides.example/board"

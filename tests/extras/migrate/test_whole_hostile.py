@@ -13,8 +13,8 @@ import pytest
 import trio
 
 from actors.settings import Settings
-from actors.signatures.event import new_signing_key, public_half
-from extras.migrate.whole import lines
+from actors.signatures import new_signing_key, public_half
+from extras.migrate.whole import reading
 from extras.migrate.whole.loading import load, look_through, take_over
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy
@@ -23,8 +23,8 @@ from tests.storage.contract.builders import NOW
 
 pytestmark = pytest.mark.real
 Lines = list[dict[str, Any]]
-ORDER = {str(kind.__struct_config__.tag): place for place, kind in enumerate(lines.ORDER)}
-PLURALS = tuple(name for name in lines.End.__struct_fields__ if name != "sha256")
+ORDER = {str(kind.__struct_config__.tag): place for place, kind in enumerate(reading.ORDER)}
+PLURALS = tuple(name for name in reading.End.__struct_fields__ if name != "sha256")
 
 
 @pytest.fixture(scope="module")
@@ -165,12 +165,12 @@ def test_a_line_without_an_end_is_not_read_to_its_end(data: bytes, monkeypatch: 
     class Endless(io.BytesIO):
         def readline(self, size: int | None = -1) -> bytes:
             assert size is not None
-            assert 0 < size <= lines.MOST_LINE + 1
+            assert 0 < size <= reading.MOST_LINE + 1
             return super().readline(size)
 
     head = data.partition(b"\n")[0] + b"\n"
     with pytest.raises(CommandFailed, match="line 2: is longer than 8 MiB"):
-        look_through(Endless(head + b" " * (lines.MOST_LINE + 2)), "F")
+        look_through(Endless(head + b" " * (reading.MOST_LINE + 2)), "F")
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,15 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.recorder.event_builder import build
-from actors.signatures.event import Signer, new_signing_key
+from actors.signatures import Signer, new_signing_key
 from extras.migrate.whole.writing import export, snapshot
 from storage.append import events_of
+from storage.records.access import Password, Session, SetUpLink
 from storage.records.destination import Hit, Match, QuietHours, Secret
 from storage.records.event import MATCHED, Draft, Stored, id_in
 from storage.records.identity import COUNTER_BITS, SERVICE, Managed, Millis, Seq, SourceId, id_of
-from storage.records.key import Password, Session, SetUpLink
 from storage.records.publication import Retraction, hash_of
-from storage.records.source import Harvest, SourceRuntime, TagDefaults, Validators
-from storage.records.states import BreakerState, Health
+from storage.records.source import BreakerState, Harvest, Health, SourceRuntime, TagDefaults, Validators
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (

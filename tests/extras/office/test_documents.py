@@ -11,7 +11,7 @@ import pytest
 from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages.page import PageReading, preview_page
 from actors.content.pages.plain import read_file
 from actors.content.pages.traits import HEADING, ITEM

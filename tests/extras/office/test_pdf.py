@@ -12,7 +12,7 @@ from pypdf import PdfReader, PdfWriter
 from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
-from actors.content.messages.readings import is_pdf
+from actors.content.messages import is_pdf
 from actors.content.pages.page import PageReading
 from extras.office.pdf import MOST_PAGES
 from storage.records.event import Context

@@ -21,11 +21,10 @@ from api.app import make_admin_app
 from api.dashboard.screen import Screen
 from api.dashboard.sessions import Sessions
 from api.dashboard.table import SCREENS
-from api.openapi.nouns import operations as described
+from api.openapi.document import operations as described
 from api.route import PUBLIC, SCOPES, Route
 from extras.people import factor as codes
-from storage.records.key import ApiKey
-from storage.records.person import SCOPES_OF, Invitation, Person, Role
+from storage.records.access import SCOPES_OF, ApiKey, Invitation, Person, Role
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.api.walk import CLOSED, call, may, path_of
 from tests.storage.contract.builders import a_publication

@@ -15,7 +15,7 @@ from extras.people import commands
 from extras.people.fields import PersonRecord
 from sanderling import keyring
 from sanderling.exits import CommandFailed
-from storage.sql.stores import accounts
+from storage.sql.stores import people
 from tests.extras.people.test_operations import ANNA
 from tests.sanderling.client.documented import client, record_of, run
 
@@ -52,8 +52,8 @@ def settings(tmp_path: Path) -> Settings:
     found = Settings(data=str(tmp_path / "data"))
     keyring.create(found, "first", ["stream:read"])
     with closing(opened(tmp_path / "data")) as connection:
-        connection.execute(accounts._ADD, (ANNA, "Anna", "anna@example.com", "", "", "hash", 0, 1))
-        connection.execute(accounts._JOIN, (ANNA, "reader"))
+        connection.execute(people._ADD, (ANNA, "Anna", "anna@example.com", "", "", "hash", 0, 1))
+        connection.execute(people._JOIN, (ANNA, "reader"))
     return found
 
 

@@ -6,9 +6,8 @@ import httpx
 import pytest
 import trio
 
+from storage.records.access import SCOPES_OF, Activity, Password, Person, Role
 from storage.records.identity import Millis
-from storage.records.key import Password
-from storage.records.person import SCOPES_OF, Activity, Person, Role
 from tests.api.house import House
 from tests.support.build import NOW
 from tests.support.disks import set_password

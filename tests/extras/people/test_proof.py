@@ -13,18 +13,16 @@ import api.app
 import api.auth
 import api.dashboard.face
 import api.key_face
-import api.openapi.nouns
+import api.openapi.document
 import api.route
 import extras.people.entry
 import extras.people.factor
 import extras.people.operations
 import extras.people.proxy
 import extras.people.recording
-import storage.sql.stores.accounts
-import storage.sql.stores.keys
 import storage.sql.stores.people
+from storage.records.access import Session
 from storage.records.identity import Millis
-from storage.records.key import Session
 from tests.api.house import House, make_house, running
 from tests.extras.people import probes
 
@@ -77,18 +75,18 @@ def routes_check_no_scope(patch: pytest.MonkeyPatch) -> None:
 
 @plant(probes.operations, only="/v1/invitations")
 def keys_exceed_the_role(patch: pytest.MonkeyPatch) -> None:
-    storage.sql.stores.keys._key.cache_clear()
-    patch.setattr(storage.sql.stores.keys, "allowed", lambda scopes, role: tuple(scopes))
+    storage.sql.stores.people._key.cache_clear()
+    patch.setattr(storage.sql.stores.people, "allowed", lambda scopes, role: tuple(scopes))
 
 
 @plant(probes.operations, only="/v1/tags")
 def keys_of_disabled_people_work(patch: pytest.MonkeyPatch) -> None:
-    without(patch, storage.sql.stores.keys, "_BY_HASH", " AND p.disabled=0")
+    without(patch, storage.sql.stores.people, "_BY_HASH", " AND p.disabled=0")
 
 
 @plant(probes.operations, only="/v1/tags")
 def keys_of_removed_people_work(patch: pytest.MonkeyPatch) -> None:
-    without(patch, storage.sql.stores.keys, "_BY_HASH", " AND (k.person='' OR m.role IS NOT NULL)")
+    without(patch, storage.sql.stores.people, "_BY_HASH", " AND (k.person='' OR m.role IS NOT NULL)")
 
 
 @plant(probes.operations, only="/v1/tags")
@@ -105,7 +103,7 @@ def expired_keys_work(patch: pytest.MonkeyPatch) -> None:
 def a_route_asks_for_less(patch: pytest.MonkeyPatch) -> None:
     (route,) = [one for one in probes.CLOSED if one.path == "/v1/activity"]
     weaker = dataclasses.replace(route, scope="stream:read")
-    routes = api.openapi.nouns.ROUTES
+    routes = api.openapi.document.ROUTES
     patch.setattr(api.app, "ROUTES", tuple(weaker if one.label == route.label else one for one in routes))
     patch.setattr(probes, "CLOSED", [weaker])
 
@@ -143,7 +141,7 @@ def the_socket_takes_requests_of_a_proxy(patch: pytest.MonkeyPatch) -> None:
 
 @plant(probes.joining)
 def an_invitation_works_twice(patch: pytest.MonkeyPatch) -> None:
-    accounts = storage.sql.stores.accounts.Accounts
+    accounts = storage.sql.stores.people.Accounts
     add = accounts.add
     patch.setattr(accounts, "add", lambda self, person, invitation="": add(self, person))
 
@@ -185,7 +183,7 @@ def changes_by_keys_are_not_recorded(patch: pytest.MonkeyPatch) -> None:
 
 @plant(probes.owners)
 def the_last_owner_goes(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(storage.sql.stores.accounts, "_is_last", lambda *given: False)
+    patch.setattr(storage.sql.stores.people, "_is_last", lambda *given: False)
 
 
 @plant(probes.trusted_header, only="/people")
@@ -205,4 +203,4 @@ async def test_a_planted_leak_is_found(
     leak(monkeypatch)
     async with running(make_house()) as house:
         assert await probe(house)
-    storage.sql.stores.keys._key.cache_clear()
+    storage.sql.stores.people._key.cache_clear()

@@ -10,8 +10,8 @@ import httpx
 import pytest
 import trio
 
+from storage.records.access import ACTIVITY_LIFE, Activity
 from storage.records.identity import Millis
-from storage.records.person import ACTIVITY_LIFE, Activity
 from tests.api.dashboard.browser import PASSWORD, Browser
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.house import House

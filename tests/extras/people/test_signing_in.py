@@ -10,8 +10,7 @@ import pytest
 import trio
 
 from extras.people import factor as codes
-from storage.records.key import Password
-from storage.records.person import Person, Role
+from storage.records.access import Password, Person, Role
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House
 from tests.extras.people.test_operations import ANNA

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from actors.content.errors import ContentError
 from extras.picking.picker import pick
-from extras.picking.records import BLOCK_EXCERPT as EXCERPT
-from extras.picking.records import MOST_BLOCKS, ActName, PickPage, PickRequest, PickWish, PressedBlock, ReachName
+from extras.picking.reaching import BLOCK_EXCERPT as EXCERPT
+from extras.picking.reaching import MOST_SHOWN_BLOCKS, ActName, PickPage, PickRequest, PickWish, PressedBlock, ReachName
 from tests.actors.content.written_pages import PROSE, html
 from tests.extras.office.written_files import docx, p, pdf, xlsx
 
@@ -130,7 +130,7 @@ def test_five_thousand_blocks_are_shown_page_by_page_and_found_by_their_words() 
     body = html(*(f"Paragraph number {i} is about the {'sea' if i % 50 else 'land'}." for i in range(5_000)))
     page = picked(PickWish(first=4_950), body)
     assert (page.total, page.first, len(page.blocks)) == (5_001, 4_950, 51)
-    assert len(picked(body=body).blocks) == MOST_BLOCKS
+    assert len(picked(body=body).blocks) == MOST_SHOWN_BLOCKS
     found = picked(PickWish(find="LAND paragraph"), body)
     assert (found.found, found.blocks[1].number) == (100, 51)
     assert picked(PickWish(find="mountain", first=40), body).blocks == ()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from actors.errors import TooSoon
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.records import (
+from extras.picking.reaching import (
     KeptBlocks,
     PickBlock,
     PickChoice,

@@ -14,13 +14,13 @@ from actors.errors import TooSoon
 from actors.messages.sources import ShowPractice
 from actors.messages.views import SourceView
 from actors.recorder.event_builder import build
-from actors.signatures.event import Signer, jwks, new_signing_key
+from actors.signatures import Signer, jwks, new_signing_key
 from extras.practice import operations as practice
 from storage.append import events_of
+from storage.records.access import SigningKey
 from storage.records.alert import Alert
 from storage.records.event import Change, Diff, Draft
 from storage.records.identity import Seq, SourceId
-from storage.records.key import SigningKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser
 from tests.api.house import BASE_URL, House, make_house, running

@@ -16,8 +16,7 @@ import msgspec
 from lxml import etree
 
 from actors.recorder.event_builder import build
-from extras.publish.entry import DeletedEntry, FeedEntry, FeedPage, entry_of
-from extras.publish.formats import FORMATS
+from extras.publish.formats import FORMATS, DeletedEntry, FeedEntry, FeedPage, entry_of
 from storage.records.event import Draft
 from storage.records.identity import Seq, SourceId, id_of, parse_rfc3339
 from tests.support.build import NOW, a_source_id

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from extras.publish.entry import MOST_TAGS, DeletedEntry, FeedEntry, FeedPage, entry_of
+from extras.publish.formats import MOST_TAGS, DeletedEntry, FeedEntry, FeedPage, entry_of
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op
 from storage.records.identity import Millis
 from tests.extras.publish.reading import (

@@ -20,10 +20,16 @@ from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.url import Url
 from actors.errors import UrlRefused
 from extras.publish import hub as actor
-from extras.publish.hub import Hub
-from extras.publish.hub_endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
-from extras.publish.subscriptions import Subscriber, Subscriptions
-from extras.publish.turns import Intent, mailbox_of
+from extras.publish.hub import (
+    LONGEST_LEASE,
+    MOST_BYTES,
+    USUAL_LEASE,
+    Hub,
+    Intent,
+    Subscriber,
+    Subscriptions,
+    mailbox_of,
+)
 from storage.records.publication import Publication, hash_of
 from storage.sql.stores.publications import Published
 from tests.api.house import FakeChild, House, make_house, running

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as changed_record
 
 from actors.messages.views import SourceView
-from extras.publish.subscriptions import Subscriptions
+from extras.publish.hub import Subscriptions
 from storage.records.alert import Alert
 from storage.records.identity import START, Millis
 from storage.records.publication import Publication

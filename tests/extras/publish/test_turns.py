@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from extras.publish.turns import SPARE, RoundQueue
+from extras.publish.hub import SPARE, RoundQueue
 
 
 async def all_of(turns: RoundQueue[str]) -> list[str]:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.signatures.event import Signer, jwks, new_signing_key
+from actors.signatures import Signer, jwks, new_signing_key
 from extras.tour import tour
 from sanderling.environment import environ
 from sanderling_client.verify import Cause, check_encoded

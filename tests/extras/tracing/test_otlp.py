@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from extras.tracing.exporter import ExportOutcome, encoded, verdict
 from extras.tracing.identity import SpanContext
-from extras.tracing.otlp import ExportOutcome, encoded, verdict
 from extras.tracing.settings import headers_in
 from extras.tracing.span import CLIENT, INTERNAL, LONGEST, Span, SpanEvent, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values

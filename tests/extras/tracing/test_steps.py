@@ -8,8 +8,8 @@ import trio
 from actors.metrics import Metrics
 from actors.observer import NO_STEPS
 from extras.tracing.identity import root_of, trace_of_look
+from extras.tracing.observer import MOST, LookSteps
 from extras.tracing.span import Span
-from extras.tracing.steps import MOST, LookSteps
 from extras.tracing.tracer import Tracer
 from storage.records.identity import Millis, SourceId
 

@@ -16,7 +16,7 @@ from actors.destination_kinds.kind import Service
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.language.sentences import message_languages
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import System
 from api.server.server import serve

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.destination_kinds.kind import Service
 from actors.egress.failures import PostResult
 from actors.language.sentences import message_languages
-from actors.notification.reading import notification_of
+from actors.notification.headline import notification_of
 from actors.settings import Settings
 from extras.webpush.encryption import LONGEST
 from extras.webpush.key import push_key

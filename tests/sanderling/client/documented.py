@@ -11,8 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.openapi.nouns import ROUTES
-from api.openapi.texts import example_of
+from api.openapi.document import ROUTES, example_of
 from api.route import Route
 from sanderling.client import api
 from sanderling.client.api import Client

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from actors.settings import Settings
-from sanderling.client.admin_socket import settings_at, unlike
+from sanderling.client.api import settings_at, unlike
 from sanderling.settings_shown import beside
 
 HERE = Settings()

@@ -8,8 +8,8 @@ import pytest
 
 from api.fields.alerts import AlertRecord
 from api.fields.sources import SourceRecord
-from api.nouns.alert_previews import AlertPreview
-from api.openapi.texts import example_of
+from api.nouns.alerts import AlertPreview
+from api.openapi.document import example_of
 from api.route import Route
 from sanderling.client.lines import MATCHED
 from sanderling.client.terminal import alert_page
@@ -146,7 +146,7 @@ def test_switching_and_deleting_ask_for_nothing_else() -> None:
 
 
 def test_nothing_is_deleted_without_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.commands.service.on_terminal", lambda stream: False)
+    monkeypatch.setattr("sanderling.commands.keys.on_terminal", lambda stream: False)
     asked: list[tuple[str, Any]] = []
     with pytest.raises(CommandFailed, match="--yes") as caught:
         run(alerts.delete, client(asked), ID)

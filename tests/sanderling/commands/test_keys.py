@@ -13,8 +13,8 @@ from sanderling.client.lines import piped
 from sanderling.commands.keys import KEY_LIST
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keyring import find_key, key_document, make_key
+from storage.records.access import ApiKey
 from storage.records.identity import Millis, millis_of, seq_of
-from storage.records.key import ApiKey
 
 NOW = Millis(1_800_000_000_000)
 

@@ -18,12 +18,12 @@ from sanderling import cli, flags
 from sanderling.client import terminal
 from sanderling.client.lines import LEAST, Cell, ago, piped, short_ids, table, within
 from sanderling.commands import alerts, keys, sources
-from sanderling.commands.service import SOURCES
+from sanderling.commands.keys import SOURCES
 from sanderling.keyring import key_document
-from sanderling.operations.backup import upkeep as weighing
+from sanderling.operations import backup as weighing
 from sanderling_client.receiver.terminal import cells
+from storage.records.access import ApiKey
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
 from tests.sanderling.client.documented import client, record_of, run
 from tests.sanderling.test_json_everywhere import walked
 

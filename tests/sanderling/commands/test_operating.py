@@ -14,8 +14,8 @@ import httpx
 import pytest
 import trio
 
-from api.openapi.texts import example_of
-from api.server.listeners import admin_socket
+from api.openapi.document import example_of
+from api.server.server import admin_socket
 from sanderling import ADMIN_SOCKET
 from sanderling.cli import run
 from sanderling.client.api import Client, client_of
@@ -26,7 +26,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
 from storage.records.event import Event
 from storage.records.identity import seq_of
-from storage.records.states import Health
+from storage.records.source import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
 from tests.api.nouns.test_admin import watch

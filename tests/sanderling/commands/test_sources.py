@@ -14,7 +14,7 @@ from api.fields.sources import SourceRecord, SourceStatus
 from api.nouns.values import Values
 from sanderling.client.api import Client
 from sanderling.commands import sources
-from sanderling.commands.service import called
+from sanderling.commands.keys import called
 from sanderling.commands.sources import changes_of
 from sanderling.exits import CommandFailed, Exit
 from tests.sanderling.client.documented import client, record_of, run

@@ -11,7 +11,7 @@ from api.fields.sources import TagRecord
 from api.route import Route
 from sanderling.client import terminal
 from sanderling.commands import tags
-from sanderling.commands.service import given
+from sanderling.commands.keys import given
 from sanderling.commands.tags import SETTINGS, tag_page
 from sanderling.exits import CommandFailed
 from tests.sanderling.client.documented import client, record_of, run

@@ -14,7 +14,7 @@ from api.fields import admin
 from api.fields.admin import StreamSeen
 from api.nouns.events import EventsPage
 from api.nouns.why import SourceWhy
-from api.openapi.texts import example_of
+from api.openapi.document import example_of
 from storage.records.event import Event
 from tests.sanderling.client.documented import as_documented
 

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.console import deliveries, rows
-from sanderling.console.figures import Figures
+from sanderling.console import lists, rows
 from sanderling.console.lists import LOG, event_line
 from sanderling.console.parts import part_lines
-from sanderling.console.prompts import Ask, Confirm
 from sanderling.console.rows import MOST, SIZE, RowCache
-from sanderling.console.text import Line, cells, fit, safe, short, state_of
+from sanderling.console.text import Ask, Confirm, Figures, Line, cells, fit, safe, short, state_of
 from tests.sanderling.console.fake_service import ATTEMPTS, HOOK, NOW, FakeService, event, source_id
 
 SERVICE = FakeService()
@@ -47,11 +45,11 @@ def test_every_line_is_as_wide_as_the_screen_for_any_page(text: str, width: int)
         Confirm(text, lambda _: None).line(width),
         event_line(event(1, text), width),
         LOG.line(line, width, NOW),
-        deliveries.destinations_at(width).heading(width),
-        deliveries.destinations_at(width).line(HOOK | {"url": text}, width, NOW),
-        deliveries.ATTEMPTS_TABLE.heading(width),
-        deliveries.ATTEMPTS_TABLE.line(ATTEMPTS[2] | {"error": text}, width, NOW),
-        *deliveries.attempt_detail(ATTEMPTS[0] | {"response_excerpt": text}, text, width),
+        lists.destinations_at(width).heading(width),
+        lists.destinations_at(width).line(HOOK | {"url": text}, width, NOW),
+        lists.ATTEMPTS_TABLE.heading(width),
+        lists.ATTEMPTS_TABLE.line(ATTEMPTS[2] | {"error": text}, width, NOW),
+        *lists.attempt_detail(ATTEMPTS[0] | {"response_excerpt": text}, text, width),
     ]
     assert {width_of(line) for line in told} == {width}
     part = SERVICE.part(f"sources/{source_id(0)}")

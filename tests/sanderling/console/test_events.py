@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.openapi.texts import example_of
-from sanderling.console.figures import EventTail
+from api.openapi.document import example_of
 from sanderling.console.lists import EventScreen, event_page
+from sanderling.console.text import EventTail
 from storage.records.event import Event
 from tests.sanderling.console.fake_service import FakeService, event, source_id
 from tests.sanderling.console.terminal import Terminal, on_terminal

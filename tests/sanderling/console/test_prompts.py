@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual import events
 
-from sanderling.console.prompts import Ask, Confirm
+from sanderling.console.text import Ask, Confirm
 from sanderling.console.tree import TreeScreen
 from tests.sanderling.console.terminal import Terminal, on_terminal
 

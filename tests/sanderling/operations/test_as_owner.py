@@ -16,10 +16,9 @@ import pytest
 from actors.settings import Settings
 from sanderling import keyring
 from sanderling.exits import CommandFailed
-from sanderling.operations.backup import upkeep
-from sanderling.operations.backup.making import make_backup
-from sanderling.operations.backup.upkeep import sizes
-from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
+from sanderling.operations import backup as upkeep
+from sanderling.operations.backup import make_backup, sizes
+from storage.sqlite.engine import DATABASE, LOCK, MARK
 from storage.sqlite.ownership import as_owner, as_root
 from tests.sanderling.operations.backup.test_backup import MASTER, back, filled, opened
 

@@ -26,7 +26,7 @@ async def test_this_build_is_complete() -> None:
     [
         ("certificates", "certifi"),
         ("time zones", "tzdata.zoneinfo.Europe"),
-        ("stop lists", "actors.content.pages.event_text"),
+        ("stop lists", "actors.content.pages.page"),
     ],
 )
 async def test_an_incomplete_build_fails_with_a_remedy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
-from actors.signatures.coverage import MOST_BYTES
+from actors.signatures import MOST_BYTES
 from extras.cluster.members.view_change import LEASE
 from sanderling_client.verify import check_event
 from storage.records.coverage import UNSEEN, UNSTORED

@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from actors.coverage import shifts
-from storage.records import coverage, tally
-from storage.records.coverage import Shift, StoredChecks, following, stepped
+from actors import coverage as shifts
+from storage.records import coverage
+from storage.records import coverage as tally
+from storage.records.coverage import Hour, Shift, StoredChecks, following, stepped
 from storage.records.identity import Millis
-from storage.records.tally import Hour
 from storage.records.trail import Verdict
-from storage.sql.stores import coverage as store
+from storage.sql.stores import sources as store
 
 
 def crashes_are_stops() -> AbstractContextManager[Any]:

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from actors.recorder import actor as recording
 from actors.sources.checks import progress
-from actors.sources.polling.actor import PolledSource
+from actors.sources.polling import PolledSource
 from actors.sources.ports import LiveSource
-from actors.sources.push.committer import Committer
+from actors.sources.push.actor import Committer
 from actors.sources.registry.actor import TallySweep
 from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
 from storage.records.source import Harvest, SourceState
 from storage.sql.stores.log import EventLog
-from storage.sql.transaction import Transaction, fenced
+from storage.sql.writing import Transaction, fenced
 
 
 def frames_not_restored() -> AbstractContextManager[Any]:

@@ -16,7 +16,7 @@ from storage.records.destination import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq
 from storage.sql.stores import outbox
 from storage.sql.stores.outbox import Outbox
-from storage.sql.transaction import Transaction
+from storage.sql.writing import Transaction
 
 _AGAIN = "INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) VALUES(?,?,0,?,?,0)"
 _LAPSE = """UPDATE outbox SET claimed=0 WHERE claimed>0 AND due<?

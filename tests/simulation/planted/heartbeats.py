@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-from actors.coverage import heartbeat as beat
+from actors import coverage as beat
 
 
 def restarts_wait_again() -> AbstractContextManager[Any]:

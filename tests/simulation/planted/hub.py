@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import PostResult
 from extras.publish import newest
-from extras.publish.hub import Hub
-from extras.publish.subscriptions import Progress
+from extras.publish.hub import Hub, Progress
 
 Plant = AbstractContextManager[Any]
 

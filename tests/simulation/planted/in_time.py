@@ -14,7 +14,7 @@ from actors.sources.admission import Admission
 from actors.sources.feed.reader import NewEntriesDecision, decide
 from actors.sources.health import notices as troubles
 from actors.sources.health.notices import FailureTimer
-from actors.sources.polling.actor import PolledSource
+from actors.sources.polling import PolledSource
 from storage.records.event import Draft
 from storage.records.source import Harvest
 from storage.records.tiers import TIERS, Kind

@@ -8,12 +8,11 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.delivery.attempt import Sender
+from actors.delivery.actor import Sender
+from actors.destination_kinds import email
+from actors.destination_kinds import email as session
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.email import kind as email
-from actors.destination_kinds.email import session
-from actors.destination_kinds.email.kind import mail_message_of
-from actors.destination_kinds.email.session import Session
+from actors.destination_kinds.email import Session, mail_message_of
 from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.messengers.kind import request_of
 from actors.egress.failures import CheckFailed

@@ -12,27 +12,26 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
+from actors import signatures
 from actors.delivery import actor as acting
-from actors.delivery import concurrency as room
-from actors.delivery import digest, schedule, status
-from actors.delivery.actor import DestinationActor
-from actors.delivery.attempt import Sender
+from actors.delivery import claims as room
+from actors.delivery import schedule, status
+from actors.delivery import schedule as digest
+from actors.delivery.actor import DestinationActor, Sender
 from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.status import DestinationStatus
 from actors.destination_kinds import webhook as hooks
 from actors.destination_kinds.answer import Answer
 from actors.egress.guard import Guard
 from actors.hours import local_time
-from actors.matcher.actor import Matcher
-from actors.matcher.index import StandingQueries
+from actors.matcher import Matcher, StandingQueries
 from actors.query import AnalysedText, EventSide, Query
-from actors.signatures import webhook
 from storage.append import Lease
 from storage.records.destination import Delivery, Destination, Freeze, Outcome, Secret
 from storage.records.identity import Millis, Seq
 from storage.sql.stores import alerts, log, outbox
 from storage.sql.stores.outbox import Outbox
-from storage.sql.transaction import Transaction
+from storage.sql.writing import Transaction
 
 Plant = AbstractContextManager[Any]
 
@@ -113,7 +112,7 @@ def old_secrets_sign_for_ever() -> Plant:
     def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
         return tuple(secret.value for secret in secrets)
 
-    return patch.object(webhook, "live", wrong)
+    return patch.object(signatures, "live", wrong)
 
 
 def old_secrets_stop_at_once() -> Plant:
@@ -122,7 +121,7 @@ def old_secrets_stop_at_once() -> Plant:
     def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
         return (secrets[0].value,)
 
-    return patch.object(webhook, "live", wrong)
+    return patch.object(signatures, "live", wrong)
 
 
 # --- meaning of answers ----------------------------------------------------------------------------------------------

@@ -9,15 +9,15 @@ from unittest.mock import patch
 
 import trio
 
-from actors.matcher import actor as matching
+from actors import matcher as matching
 from api.streams.reader import Reader
 from api.streams.streams import Streams
 from storage.append import Lease
+from storage.records.access import ApiKey
 from storage.records.destination import Match
 from storage.records.identity import Seq
-from storage.records.key import ApiKey
-from storage.sql.stores.keys import Keys
 from storage.sql.stores.outbox import Outbox
+from storage.sql.stores.people import Keys
 
 
 def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:

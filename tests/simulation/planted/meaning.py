@@ -14,8 +14,8 @@ from actors.content.changes import churn, memory, news
 from actors.content.changes.memory import PageMemory, decode_memory, packed_recent, unpack_keys
 from actors.content.changes.news import WeighedBlock
 from actors.content.changes.swaps import PageSwap, ReturnCheck, SwapReaction, turn_of
-from actors.sources.page import reader as html
-from actors.sources.polling import actor
+from actors.sources import page as html
+from actors.sources import polling
 from storage.records.event import Draft
 
 
@@ -84,13 +84,13 @@ def pending_starts_over() -> AbstractContextManager[Any]:
 
 def doubts_not_read_again() -> AbstractContextManager[Any]:
     """A page that stays doubtful is not read: it has not changed."""
-    right = actor._check_result
+    right = polling._check_result
 
     def wrong(before: Any, fetched: Any, reading: Any, at: Any) -> Any:
         looked = right(before, fetched, reading, at)
-        return looked if reading is None else replace(looked, validators=actor.validators_of(fetched))
+        return looked if reading is None else replace(looked, validators=polling.validators_of(fetched))
 
-    return patch.object(actor, "_check_result", wrong)
+    return patch.object(polling, "_check_result", wrong)
 
 
 def removals_weigh_nothing() -> AbstractContextManager[Any]:

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
-from actors.sources.push.committer import Committer
+from actors.sources.push.actor import Committer
 from actors.sources.registry.service import SourceService
 from storage.records.identity import SourceId
 from storage.records.source import SourceState
 from storage.sql.stores import log
-from storage.sql.transaction import Transaction
+from storage.sql.writing import Transaction
 
 
 def harvests_of_any_version() -> AbstractContextManager[Any]:

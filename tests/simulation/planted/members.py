@@ -9,25 +9,24 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.content.messages.requests import ItemPage
+from actors.content.messages import ItemPage
 from actors.egress import cookies
 from actors.egress.cookies import Cookie, SetCookies
 from actors.egress.url import Url
 from actors.sources import following as items
+from actors.sources import polling
+from actors.sources import polling as item_pages
 from actors.sources.checks import rendering
 from actors.sources.checks.access import Access, Renewal, RequestAccess
-from actors.sources.checks.body_reader import BodyCheck
+from actors.sources.checks.fetch import BodyCheck
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.following import FollowQueue
-from actors.sources.page.reader import PageReader
-from actors.sources.polling import actor as polling
-from actors.sources.polling import item_pages
+from actors.sources.page import PageReader
 from actors.sources.registry import service
-from storage.records.event import Draft
+from storage.records.event import Draft, Picture
 from storage.records.identity import Millis, SourceId
-from storage.records.picture import Picture
 from storage.sql.stores import log, sources
-from storage.sql.stores.pictures import Pictures
+from storage.sql.stores.log import Pictures
 
 Plant = AbstractContextManager[Any]
 

@@ -10,14 +10,13 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from extras.cluster.members.membership import Membership
-from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.membership import Membership, SharedOwnership
 from extras.cluster.members.view_change import LEASE, due
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.member import LEFT, View
-from storage.sql.stores.keys import Keys
 from storage.sql.stores.outbox import Outbox
+from storage.sql.stores.people import Keys
 from storage.tail import Follower
 from tests.simulation.planted.meddled import harvests_of_any_version
 from tests.support import in_loop_nodes

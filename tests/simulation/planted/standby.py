@@ -9,12 +9,12 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from extras.cluster.replica.folder import ObjectsAway
+from extras.cluster import standby as copying
+from extras.cluster.replica.log import ObjectsAway
 from extras.cluster.replica.parts import ReadChange
 from extras.cluster.replica.shipper import Shipper
 from extras.cluster.replica.shipping import Origin
-from extras.cluster.standby import following as copying
-from extras.cluster.standby.following import StandbyCopy
+from extras.cluster.standby import StandbyCopy
 
 
 def failed_puts_are_skipped() -> AbstractContextManager[Any]:

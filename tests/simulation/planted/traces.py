@@ -12,10 +12,9 @@ import trio
 
 from actors.messages.workers import Record
 from actors.recorder.actor import Recorder
-from extras.tracing import attempts as traced
-from extras.tracing.attempts import TracedAttempt
+from extras.tracing import observer as traced
 from extras.tracing.identity import TracedEvent, told_in, trace_of_event
-from extras.tracing.observer import TracingObserver, commit_of
+from extras.tracing.observer import TracedAttempt, TracingObserver, commit_of
 from extras.tracing.tracer import Tracer
 
 

@@ -11,11 +11,10 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from actors.content import tasks
+from actors.content import feeds, tasks
 from actors.content.changes import swaps
 from actors.content.changes.churn import ChangeVerdict, content_of, judge
 from actors.content.changes.memory import PageMemory, pack
-from actors.content.feeds import entries
 from actors.content.pages import page as pages
 from actors.content.pages.page import PageReading
 from actors.egress import guard, http, websocket
@@ -25,11 +24,11 @@ from actors.egress.failures import PLAIN_HOLD, Blame, CheckFailed
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
+from actors.sources import polling
 from actors.sources.checks import progress
 from actors.sources.feed import seen
 from actors.sources.feed.reader import NewEntriesDecision
-from actors.sources.polling import actor
-from actors.sources.polling.actor import PolledSource
+from actors.sources.polling import PolledSource
 from storage.records.identity import Millis
 from storage.records.source import Harvest, SourceRuntime, Validators
 
@@ -41,13 +40,13 @@ _LATER = 24 * 3600 * 1000
 
 def validators_lost_at_a_304() -> AbstractContextManager[Any]:
     """A 304 without validators clears the known ones."""
-    right = actor._check_result
+    right = polling._check_result
 
     def wrong(before: SourceRuntime, fetched: Any, reading: Any, at: Millis) -> Any:
         looked = right(before, fetched, reading, at)
         return replace(looked, validators=Validators()) if fetched.status == 304 else looked
 
-    return patch.object(actor, "_check_result", wrong)
+    return patch.object(polling, "_check_result", wrong)
 
 
 def validators_sent_everywhere() -> AbstractContextManager[Any]:
@@ -134,12 +133,12 @@ def walls_reported() -> Iterator[None]:
 @contextmanager
 def identity_by_title() -> Iterator[None]:
     """An entry's title is its only identity."""
-    right = entries._forms
+    right = feeds._forms
 
-    def wrong(raw: entries.Raw) -> tuple[Any, list[str]]:
+    def wrong(raw: feeds.Raw) -> tuple[Any, list[str]]:
         return right(raw)[0], [raw.title]
 
-    with patch.object(entries, "_forms", wrong), patch.object(seen._Matcher, "_match", lambda self, unknown: None):
+    with patch.object(feeds, "_forms", wrong), patch.object(seen._Matcher, "_match", lambda self, unknown: None):
         yield
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from extras.publish.subscriptions import Subscription
+from extras.publish.hub import Subscription
+from storage.records.access import ApiKey, SigningKey
 from storage.records.alert import Alert
 from storage.records.bin import Bin, Capture
 from storage.records.destination import Destination, Secret
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
-from storage.records.key import ApiKey, SigningKey
 from storage.records.publication import Publication, hash_of
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
 

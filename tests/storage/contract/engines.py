@@ -7,7 +7,7 @@ from pathlib import Path
 
 from extras.cluster.postgres.database import open_postgres
 from sanderling.real_world import wall
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Vault
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from tests.support.in_loop import Disk, InLoopStorage

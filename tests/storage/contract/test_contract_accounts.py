@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from storage.records.access import INVITATION_LIFE, Activity, ApiKey, Invitation, Person, Role, Session
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, Session
-from storage.records.person import INVITATION_LIFE, Activity, Invitation, Person, Role
 from storage.sql.storage import Storage
 
 NOW = Millis(1_800_000_000_000)

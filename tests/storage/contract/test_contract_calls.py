@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import trio
 
+from storage.records.access import KeptCall
 from storage.records.identity import Millis
-from storage.records.key import KeptCall
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 from tests.storage.contract.engines import Engine

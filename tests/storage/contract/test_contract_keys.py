@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from extras.webpush.key import PushKey, add_first_key, push_key
+from storage.records.access import PublicKey, SigningKey
 from storage.records.identity import Millis
-from storage.records.key import PublicKey, SigningKey
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_signing_key, an_api_key
 from tests.storage.contract.engines import Engine

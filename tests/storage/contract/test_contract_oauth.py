@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from storage.records.grant import (
+from storage.records.access import (
     CODE_KEPT,
     CODE_LIFE,
     FRESH_CLIENT,
     GRANT_LIFE,
     MOST_CLIENTS,
     UNUSED_CLIENT,
+    ApiKey,
     OAuthClient,
     OAuthCode,
     OAuthGrant,
     RefreshToken,
 )
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
 from storage.sql.storage import Storage
 from tests.storage.contract.test_contract_accounts import NOW, a_person
 

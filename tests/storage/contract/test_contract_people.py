@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from storage.records.access import IDLE, LIFE, Password, Session, SetUpLink
 from storage.records.identity import Millis
-from storage.records.key import IDLE, LIFE, Password, Session, SetUpLink
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 from tests.storage.contract.engines import Engine

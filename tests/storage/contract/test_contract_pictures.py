@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from storage.records.event import Delta, DeltaStats
+from storage.records.event import Delta, DeltaStats, KeptPicture, Picture
 from storage.records.identity import START, Millis, Seq
-from storage.records.picture import KeptPicture, Picture
 from storage.records.source import Harvest
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, CountingMint, a_draft, a_source, a_source_id, a_state, stamp

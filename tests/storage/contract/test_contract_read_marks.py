@@ -4,7 +4,7 @@ from functools import partial
 
 import trio
 
-from storage.records.person import Person
+from storage.records.access import Person
 from storage.sql.storage import Storage
 from storage.sql.stores.people import MOST_MARKS
 from tests.storage.contract.builders import NOW

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from storage.records.access import SavedView
 from storage.records.identity import Millis
-from storage.records.key import SavedView
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 

@@ -6,8 +6,7 @@ import trio
 
 from storage.errors import Duplicate, StateMoved
 from storage.records.identity import Millis
-from storage.records.source import FIRST, SourceRuntime, Validators, Version, WatchedSource
-from storage.records.states import BreakerState, Health
+from storage.records.source import FIRST, BreakerState, Health, SourceRuntime, Validators, Version, WatchedSource
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 

@@ -13,10 +13,10 @@ from storage.append import Answer, events_of
 from storage.records.destination import Met
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId
-from storage.secrets.sealing import Connection
+from storage.secrets import Connection
 from storage.sql.storage import Storage
 from storage.sql.stores import log
-from storage.sql.stores import stories as index
+from storage.sql.stores import log as index
 from tests.storage.contract.builders import NOW, CountingMint, a_draft, a_harvest, a_source, a_state
 from tests.storage.contract.engines import Engine
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from extras.publish.subscriptions import Progress, Subscriber, Subscriptions
+from extras.publish.hub import Progress, Subscriber, Subscriptions
 from storage.records.identity import Millis, Seq
 from storage.records.publication import hash_of
 from storage.sql.storage import Storage

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from itertools import pairwise
 
-from storage.records import tally
+from storage.records import coverage
 from storage.records.coverage import MOST_UNKNOWN, Coverage, Record, StoredChecks, UnknownPeriod, cover, window
 from storage.records.identity import Millis
 from storage.records.trail import Verdict
@@ -17,10 +17,10 @@ ALL = Record(START, "no_record", (), ())
 def kept(looks: Sequence[tuple[int, Verdict]], added: int = START) -> StoredChecks:
     found, days = b"", []
     for at, verdict in looks:
-        found = tally.noted(found, Millis(at), verdict)
-        if over := tally.over(found, at // DAY):
-            days += [day._replace(sums=tally.summed(day)) for day in over]
-            found = tally.without(found, over)
+        found = coverage.noted(found, Millis(at), verdict)
+        if over := coverage.over(found, at // DAY):
+            days += [day._replace(sums=coverage.summed(day)) for day in over]
+            found = coverage.without(found, over)
     return StoredChecks(Millis(added), found, days)
 
 
@@ -75,10 +75,10 @@ def test_unknown_time_is_neither_gap_nor_claim() -> None:
 
 
 def test_days_that_were_lost_are_unknown() -> None:
-    looks = [(START + day * DAY, Verdict.UNCHANGED) for day in range(tally.MOST_DAYS + 3)]
+    looks = [(START + day * DAY, Verdict.UNCHANGED) for day in range(coverage.MOST_DAYS + 3)]
     found = b""
     for at, verdict in looks:
-        found = tally.noted(found, Millis(at), verdict)
+        found = coverage.noted(found, Millis(at), verdict)
     told = covered(StoredChecks(START, found, ()), START, START + 3 * DAY)
     assert list(told.unknown) == [UnknownPeriod(START, Millis(START + 2 * DAY), "not_stored")]
 
@@ -86,8 +86,8 @@ def test_days_that_were_lost_are_unknown() -> None:
 def test_a_day_that_is_put_away_and_still_in_the_tally_counts_once() -> None:
     found = b""
     for at, verdict in every(15, START, START + DAY + HOUR):
-        found = tally.noted(found, Millis(at), verdict)
-    both = StoredChecks(START, found, tally.over(found, 20_001))
+        found = coverage.noted(found, Millis(at), verdict)
+    both = StoredChecks(START, found, coverage.over(found, 20_001))
     assert covered(both, START, START + 2 * DAY).answered == 100
 
 
@@ -127,7 +127,7 @@ def test_the_reported_gap_is_never_below_the_longest_known_one() -> None:
         start = START + dice.randrange(24) * HOUR
         end = start + dice.randrange(1, 24) * HOUR
         found = covered(kept(looks), start, end, *unknown)
-        seen = [at for at, verdict in looks if verdict in tally.ANSWERED]
+        seen = [at for at, verdict in looks if verdict in coverage.ANSWERED]
         assert found.answered == sum(start <= at < end for at in seen)
         told = 0 if found.gap is None else found.gap.seconds
         longest = max((_longest(seen, *known) for known in _known(found)), default=0)

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from storage.records.event import LARGEST_PICTURE, Picture, described, picture_of
 from storage.records.identity import Millis
-from storage.records.picture import MOST_BYTES, Picture, described, picture_of
 from tests.support.pictures import JPEG, PNG, WEBP, a_png, a_webp
 
 NOW = Millis(7)
@@ -48,7 +48,7 @@ def test_each_form_of_webp_says_its_size() -> None:
         a_png(0, 30),
         a_png(40, 20_000),
         a_webp(0, 30),
-        PNG + bytes(MOST_BYTES),
+        PNG + bytes(LARGEST_PICTURE),
     ],
 )
 def test_missing_broken_or_oversized_data_is_no_picture(body: bytes) -> None:

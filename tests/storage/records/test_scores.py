@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.identity import day_of
-from storage.records.states import DAYS, read, scored
+from storage.records.source import DAYS, read, scored
 from tests.actors.sources.harness import Origin, rss, watching
 from tests.support.build import NOW
 

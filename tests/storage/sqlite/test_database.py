@@ -20,9 +20,18 @@ from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sql.storage import Storage
 from storage.sqlite import open_keys, open_sqlite
-from storage.sqlite.engine.connection import READER, WRITER, connect
-from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
-from storage.sqlite.engine.migrations import STEPS, MigrationStep, migrate, version_of
+from storage.sqlite.engine import (
+    DATABASE,
+    LOCK,
+    MARK,
+    READER,
+    STEPS,
+    WRITER,
+    MigrationStep,
+    connect,
+    migrate,
+    version_of,
+)
 from storage.sqlite.master_key import OWN
 from tests.storage.contract.builders import (
     CountingMint,

@@ -18,8 +18,8 @@ import pytest
 
 from storage.records.event import Stored, id_in
 from storage.records.identity import COUNTER_BITS, SourceId, seq_of
-from storage.sql.stores.stories import WEEK
-from storage.sqlite.engine.folder import DATABASE
+from storage.sql.stores.log import WEEK
+from storage.sqlite.engine import DATABASE
 from tests.storage.contract.builders import NOW, a_source_id
 from tests.storage.contract.test_contract_stories import Titles
 from tests.storage.killed_writer import SOURCES

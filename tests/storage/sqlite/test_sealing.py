@@ -15,20 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.signatures.event import public_half
-from extras.publish.subscriptions import Subscriptions
+from actors.signatures import public_half
+from extras.publish.hub import Subscriptions
 from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.errors import Exposed, NoKey, Unopened
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
-from storage.secrets.vault import Vault, read_master, written
+from storage.secrets import Vault, read_master, written
 from storage.sql.storage import Storage
-from storage.sqlite import open_keys, open_sqlite
-from storage.sqlite.engine.connection import WRITER, connect
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite import open_keys, open_sqlite, upkeep
+from storage.sqlite.engine import DATABASE, WRITER, connect
 from storage.sqlite.master_key import NEXT, OWN, make_own
-from storage.sqlite.upkeep import upgrade as upkeep
-from storage.sqlite.upkeep.upgrade import rotate
+from storage.sqlite.upkeep import rotate
 from tests.storage.contract.builders import (
     a_destination,
     a_harvest,

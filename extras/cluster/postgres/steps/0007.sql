@@ -1,4 +1,4 @@
--- The key that push services know the service by (storage/records/key.py). One row: what subscribed with it knows no other.
+-- The key that push services know the service by (storage/records/access.py). One row: what subscribed with it knows no other.
 CREATE TABLE push_key(
     one INTEGER PRIMARY KEY CHECK(one = 1), public TEXT COLLATE "C" NOT NULL, sealed BYTEA NOT NULL,
     created_at BIGINT NOT NULL

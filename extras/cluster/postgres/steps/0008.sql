@@ -1,4 +1,4 @@
--- By which marks the events of a week are found that may tell the same; see storage/sql/stores/stories.py.
+-- By which marks the events of a week are found that may tell the same; see storage/sql/stores/log.py.
 CREATE TABLE story_mark(mark BIGINT PRIMARY KEY, seq BIGINT NOT NULL);
 INSERT INTO fact(name, value) VALUES('stories', 0);
 -- Which event of a story an alert has met, where it meets each story once.

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.errors import ContentError
-from actors.content.feeds.feeds import read_outline
+from actors.content.feeds import read_outline
 from actors.content.tasks import TASKS
-from actors.messages.outline import FeedLine, written
+from actors.messages.views import FeedLine, written
 from storage.records.source import Source
 from tests.support.build import a_source
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from actors.content.changes.churn import ChangeVerdict
 from actors.content.changes.memory import decode_memory
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import look_page
 
 CHECKS = 14

@@ -9,7 +9,7 @@ import pytest
 from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode
 from actors.content.changes.swaps import CheckMoment
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.tasks import look_page
 from tests.actors.content.written_pages import html, reading
 

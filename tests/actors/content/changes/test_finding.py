@@ -4,8 +4,8 @@ import pytest
 
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import encode
-from actors.content.changes.withheld import find_text
-from actors.content.messages.requests import Findings, FindRequest
+from actors.content.changes.swaps import find_text
+from actors.content.messages import Findings, FindRequest
 from actors.content.wording.words import folded, holds
 from tests.actors.content.written_pages import PROSE, html, reading
 

@@ -14,7 +14,7 @@ from actors.content.changes.listed import (
     compare_list,
     decode,
 )
-from actors.content.messages.requests import Item, item_form
+from actors.content.messages import Item, item_form
 
 MENU = ("https://a.example/about", "https://a.example/contact")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -12,7 +12,7 @@ from actors.content.changes.listed import (
     compare_map,
     next_file,
 )
-from actors.content.feeds.sitemaps import MOST_ADDRESSES, Sitemap, SitemapEntry
+from actors.content.feeds import MOST_ADDRESSES, Sitemap, SitemapEntry
 
 
 def a_map(*names: str) -> Sitemap:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.content.changes.news import noise_keys
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import look_page
 from tests.actors.content.written_pages import PROSE, URL, html, look
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from actors.content import tasks
 from actors.content.changes.memory import PageMemory, decode_memory, encode
-from actors.content.messages.readings import StandIn
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest, StandIn
 from actors.content.tasks import look_page
 from tests.actors.content.written_pages import PROSE
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.changes.diff import DiffContexts, compare, of_change
-from actors.content.messages.requests import Withheld
-from actors.content.wording.spans import cut, of_text
+from actors.content.messages import Withheld
+from actors.content.wording.words import cut, of_text
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Diff
 
 TEXTS = st.text(max_size=300)

@@ -6,8 +6,8 @@ import pytest
 
 from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory
-from actors.content.changes.withheld import MOST
-from actors.content.messages.requests import LONGEST_TEXT
+from actors.content.changes.swaps import MOST
+from actors.content.messages import LONGEST_TEXT
 from tests.actors.content.written_pages import PROSE, html, look, looks, reading
 
 FIGURES = "DAX {} {} % Gold {}"

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from actors.content.errors import ContentError
-from actors.content.feeds.entries import MOST_ENTRIES
-from actors.content.feeds.feeds import read_feed
-from actors.content.messages.readings import FeedHints
+from actors.content.feeds import MOST_ENTRIES, read_feed
+from actors.content.messages import FeedHints
 from storage.records.identity import rfc3339
 
 URL = "https://shore.example/feed.xml"
@@ -182,7 +181,7 @@ def test_lone_surrogates_do_not_pass() -> None:
 def test_a_long_feed_with_the_oldest_first_keeps_its_newest_entries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("actors.content.feeds.entries.MOST_ENTRIES", 20)
+    monkeypatch.setattr("actors.content.feeds.MOST_ENTRIES", 20)
 
     def item(number: int) -> str:
         at = f"2026-03-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from actors.content.errors import ContentError
-from actors.content.feeds.sitemaps import MOST_ADDRESSES, SitemapEntry, is_sitemap, read_sitemap
+from actors.content.feeds import MOST_ADDRESSES, SitemapEntry, is_sitemap, read_sitemap
 
 _SPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 PLAIN = f"""<?xml version="1.0" encoding="UTF-8"?>

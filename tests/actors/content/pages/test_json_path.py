@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.messages.readings import not_chosen_by
+from actors.content.messages import not_chosen_by
 from actors.content.pages import json_path, selectors
 from actors.content.pages.json_path import BadPath, JsonPath, TooMany
 from actors.content.values.kinds import members_of, root_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.content.changes.memory import decode_memory, encode
-from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.messages import PageLook, PageRequest
 from actors.content.pages.offers import MOST_OFFERS, Offer
 from actors.content.pages.page import open_page
 from actors.content.tasks import look_page

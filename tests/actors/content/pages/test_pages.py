@@ -9,10 +9,9 @@ from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.bodies.text import normalise
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.event_text import BAD, GOOD, SHORT, classes_of, in_context, stop_words
-from actors.content.pages.page import NOTHING, with_heads
+from actors.content.pages.page import BAD, GOOD, NOTHING, SHORT, classes_of, in_context, stop_words, with_heads
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
 from actors.content.tasks import look_page

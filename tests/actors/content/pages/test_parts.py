@@ -6,7 +6,7 @@ import pytest
 
 from actors.content.changes.churn import judge
 from actors.content.errors import ContentError, NoParts
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.page import NOTHING, PageReading, preview_page
 from storage.records.event import Context

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages.page import NOTHING, preview_page
 from actors.content.pages.selectors import BlockPlace, Path, path_of, written
 from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx

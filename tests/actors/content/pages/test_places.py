@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.content.bodies import markup
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.places import CellLabels, pack_places, unpack_places
+from actors.content.pages.traits import CellLabels, pack_places, unpack_places
 from storage.records.event import MOST_CONTEXT
 
 TITLE = "<main><h1>Ferries</h1>{}</main>"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages.blocks import MOST_BLOCKS
 from actors.content.pages.page import preview_page
 from actors.content.pages.plain import Plain, read_plain

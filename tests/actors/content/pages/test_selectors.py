@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PageRequest
+from actors.content.messages import PageRequest
 from actors.content.pages.page import NOTHING
 from actors.content.pages.selectors import check
 from actors.content.tasks import look_page

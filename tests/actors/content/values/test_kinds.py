@@ -6,8 +6,8 @@ from types import FrameType
 import pytest
 
 from actors.content.changes.diff import DiffContexts, compare
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, values_of_entry
+from actors.content.values.reading import Writing
 from storage.records.event import MOST_CHANGES, Context, TypedChange, Value
 
 

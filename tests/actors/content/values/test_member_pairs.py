@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
+from actors.content.values.reading import Writing
 from actors.content.wording import json_text
 from storage.records.event import Change, Context, Diff
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.values.amounts import Writing
-from actors.content.values.names import names_in, same_wording
+from actors.content.values.reading import Writing, names_in, same_wording
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.values.amounts import Writing, levelled
-from actors.content.values.reading import MOST_VALUES, has_prices, values_in
+from actors.content.values.reading import MOST_VALUES, Writing, has_prices, levelled, values_in
 from storage.records.event import LARGEST, MOST_SCALE, MOST_VALUE_TEXT
 from tests.actors.content.values.prices import HELD_OUT, TWELVE, prices
 

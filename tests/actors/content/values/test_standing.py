@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.content.changes.diff import DiffContexts, compare
-from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
+from actors.content.values.reading import Writing
 from storage.records.event import MOST_STANDING, Context, StandingValue, Value
 
 TEAM = Context("Plans", "Team", "Price")

@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.wording.fingerprint import BITS, content_hash, simhash
+from actors.content.wording.words import BITS, content_hash, simhash
 from tests.actors.content.written_pages import PROSE
 
 TEXT = " ".join(PROSE)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.bodies.encoding import end_of_prolog
-from actors.content.messages.readings import hints_of
-from actors.content.wording.moments import moment, moment_of
+from actors.content.messages import hints_of
+from actors.content.wording.dates import moment, moment_of
 from storage.records.identity import rfc3339
 from tests.actors.content.wording.date_spellings import spellings
 

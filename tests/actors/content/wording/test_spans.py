@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.wording.spans import MOST_WORDS, spans_of, words_of
+from actors.content.wording.words import MOST_WORDS, spans_of, words_of
 
 LETTERS = st.text(alphabet="ab 1,.é\u0301日本ก\u0e34ש\u093f\u0939👩\u200d🏽", max_size=40)
 

@@ -14,17 +14,16 @@ import lxml.html
 import pytest
 import trio
 
-from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.session import Login, MailServer, recipient_of, server_of
+from actors.destination_kinds.email import Login, Mail, MailServer, recipient_of, server_of
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
 from actors.language.sentences import message_languages
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import System
 from api.server.server import serve
-from extras.migrate.whole.lines import arrived, moved
+from extras.migrate.whole.reading import arrived, moved
 from supervision import ChildSpec
 from tests.actors.destination_kinds.email.post_office import PostOffice
 from tests.actors.test_delivering import HOUR, Town, asked

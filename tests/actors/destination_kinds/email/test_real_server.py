@@ -18,9 +18,8 @@ import pytest
 import trio
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
-from actors.destination_kinds.email.kind import Envelope, mail_message_of
-from actors.destination_kinds.email.session import Login, Session
-from actors.notification.reading import notification_of
+from actors.destination_kinds.email import Envelope, Login, Session, mail_message_of
+from actors.notification.headline import notification_of
 from storage.records.identity import Millis
 from tests.actors.notification.test_notification import a_diff, an_event
 from tests.support.certificates import NAME, make_certificate, needs_openssl, trusting

@@ -11,9 +11,9 @@ import pytest
 import trio
 
 from actors.destination_kinds.answer import Answer as Attempted
+from actors.destination_kinds.kind import masked
 from actors.destination_kinds.messengers.kind import answer_of
 from actors.destination_kinds.messengers.messenger import built_in
-from actors.destination_kinds.values import masked
 from actors.egress.failures import PostResult
 from storage.records.destination import Private
 from tests.actors.destination_kinds.messengers.peers import PEERS, Peer

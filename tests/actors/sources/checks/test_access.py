@@ -6,8 +6,7 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
-from actors.messages.previews import Previewed
-from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.requests import DetectRequest, Previewed, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from actors.content.bodies.frames import Frame
-from actors.content.messages.readings import Entry
-from actors.sources.checks.drafts import draft_of
+from actors.content.messages import Entry
+from actors.sources.checks.progress import draft_of
 from storage.records.event import NEW
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.errors import Unprocessable
+from storage.records.event import KeptPicture
 from storage.records.identity import START, SourceId, seq_of
-from storage.records.picture import KeptPicture
 from tests.actors.sources.checks.test_rendering import AFTER, BEFORE, SHELL, URL, a_browser, edited, look
 from tests.actors.sources.harness import Watching, watching
 from tests.support.pictures import PNG, WEBP

@@ -9,8 +9,7 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
-from actors.messages.previews import Previewed
-from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.requests import DetectRequest, Previewed, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExamineSource
 from actors.messages.views import SourceView
 from actors.sources.checks.rendering import may_be_shell

@@ -9,7 +9,7 @@ from actors.errors import Overloaded, UrlRefused
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from actors.sources.checks.fetch import as_failure
-from actors.sources.detection.classify import domain_error
+from actors.sources.detection import domain_error
 from storage.records.tiers import SourceType
 from tests.actors.sources.harness import SITE, page, rss, watching
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 import trio
 
-from actors.messages.outline import written
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import DescribeSource, EditSource, ListSources
-from actors.messages.views import SourceSelection
+from actors.messages.views import SourceSelection, written
 from storage.records.identity import SourceId
 from storage.records.revision import revision_of
 from storage.records.source import Source

@@ -15,7 +15,7 @@ from html import escape
 
 from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
-from actors.sources.checks.body_reader import BodyCheck
+from actors.sources.checks.fetch import BodyCheck
 from actors.sources.feed.reader import FeedReader
 from storage.records.event import NEW, RESET
 from storage.records.identity import Millis

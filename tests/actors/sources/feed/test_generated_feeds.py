@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
-from actors.content.feeds.feeds import read_feed
+from actors.content.feeds import MOST_ENTRIES, Raw, entries_of, read_feed
 from tests.actors.sources.feed.generated_feeds import HELD_OUT, KINDS, NOW, Result, watched
 
 LEAST_RECALL = 0.99

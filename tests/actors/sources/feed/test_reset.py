@@ -6,7 +6,7 @@ from email.utils import formatdate
 import pytest
 import trio
 
-from actors.content.messages.readings import Entry, FeedReading
+from actors.content.messages import Entry, FeedReading
 from actors.errors import Unprocessable
 from actors.sources.feed.reader import NewEntriesDecision, decide, error_report
 from actors.sources.feed.seen import Manner

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from actors.content.changes import listed
-from actors.content.messages.requests import item_form
+from actors.content.messages import item_form
 from actors.sources import following as items
 from tests.actors.sources.harness import SITE, Answer, Origin, ReceivedRequest, watching
 from tests.support.in_loop import Disk

@@ -15,7 +15,7 @@ from actors.sources.health.score import after_failure, after_success, flag_of
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.silence import SilenceState
 from storage.records.identity import Millis
-from storage.records.states import Flag, Health
+from storage.records.source import Flag, Health
 from tests.actors.sources.schedule.test_silence import after_gaps
 
 HOUR, DAY = 3600.0, 86_400.0

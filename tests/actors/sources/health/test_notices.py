@@ -13,8 +13,7 @@ from actors.sources.health.notices import DueDelay, due_notices
 from storage.errors import Unavailable
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, rfc3339
-from storage.records.source import Harvest
-from storage.records.states import Flag, Health, OpenNotices
+from storage.records.source import Flag, Harvest, Health, OpenNotices
 from storage.records.tiers import Kind
 from tests.actors.matcher.rig import an_alert
 from tests.actors.sources.harness import Origin, Watching, rss, watching

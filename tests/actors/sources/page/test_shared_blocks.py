@@ -7,8 +7,8 @@ import trio
 
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import encode
-from actors.sources.page import reader as neighbours
-from actors.sources.page.reader import MOST_OF_A_HOST, SharedBlocks
+from actors.sources import page as neighbours
+from actors.sources.page import MOST_OF_A_HOST, SharedBlocks
 from storage.records.identity import SourceId
 from tests.actors.content.written_pages import PROSE, html, reading
 from tests.actors.sources.harness import page, watching

@@ -8,13 +8,12 @@ import pytest
 import trio
 
 from actors.content.changes.memory import SettledState, encode, pack
-from actors.content.pages.places import CellLabels
-from actors.content.pages.traits import CELL, FURNITURE, HEADING
+from actors.content.pages.traits import CELL, FURNITURE, HEADING, CellLabels
 from actors.errors import NotFound, Overloaded
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, GetReportedPage
 from actors.messages.views import ReportedBlock, ReportedPage
-from actors.sources.page.reader import reported_page
+from actors.sources.page import reported_page
 from actors.world import WorkerDied
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import Watching, page, rss, watching

@@ -10,7 +10,7 @@ from typing import Any
 
 import trio
 
-from actors.sources.polling.actor import PolledSource
+from actors.sources.polling import PolledSource
 from actors.sources.ports import LiveSource
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime

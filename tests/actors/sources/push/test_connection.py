@@ -15,8 +15,7 @@ from actors.sources.push.connection import (
 )
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime
-from storage.records.states import BreakerState
+from storage.records.source import BreakerState, SourceRuntime
 from storage.records.trail import read
 from tests.support.build import NOW
 

@@ -10,8 +10,7 @@ import trio
 
 from actors.egress.event_stream import QUIET
 from actors.errors import Unprocessable
-from actors.messages.previews import Previewed
-from actors.messages.requests import DetectRequest
+from actors.messages.requests import DetectRequest, Previewed
 from actors.messages.sources import DetectUrl
 from storage.records.trail import read
 from tests.actors.sources.harness import SITE, Watching, watching

@@ -22,7 +22,7 @@ from actors.messages.sources import (
 )
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import PracticeKind, address
-from actors.signatures.event import jwks
+from actors.signatures import jwks
 from actors.sources.registry import actor as registry
 from actors.sources.registry.practice import PACE
 from sanderling_client.verify import check_event, key_set

@@ -8,8 +8,7 @@ import pytest
 import trio
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages.previews import Preview, Previewed
-from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.requests import DetectRequest, Preview, Previewed, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, PreviewSource
 from storage.records.alert import Alert
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching

@@ -31,8 +31,7 @@ from actors.sources.schedule.budgets import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
-from storage.records.source import SourceRuntime, tag_of
-from storage.records.states import SOURCES
+from storage.records.source import SOURCES, SourceRuntime, tag_of
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
 from tests.support.build import NOW, a_source
 from tests.support.disks import keep

@@ -9,8 +9,7 @@ import trio
 
 from actors.errors import Conflict, Stale, Unprocessable
 from actors.inheritance import effective, origins_of
-from actors.messages.previews import Preview, ShownPart
-from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
+from actors.messages.requests import DetectRequest, Preview, ShownPart, SourcePatch, TagSettings
 from actors.messages.sources import (
     DeleteSource,
     DetectUrl,
@@ -23,9 +22,9 @@ from actors.messages.sources import (
 )
 from actors.messages.views import SourceView
 from actors.sources import index as table
-from actors.sources.registry import tag_defaults
+from actors.sources.registry import service as tag_defaults
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.records import ActName, KeptBlocks, Picked, PickWish, PressedBlock
+from extras.picking.reaching import ActName, KeptBlocks, Picked, PickWish, PressedBlock
 from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING
 from storage.records.source import TagDefaults

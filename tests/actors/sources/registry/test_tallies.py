@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, cast
 import pytest
 import trio
 
-from actors.coverage.shifts import Shifts
+from actors.coverage import Shifts
 from actors.settings import Settings
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.actor import TallySweep
-from storage.records import tally
+from storage.records import coverage
 from storage.records.identity import Millis
 from storage.records.trail import Verdict
 from tests.storage.contract.builders import NOW, a_source, a_state
@@ -58,9 +58,9 @@ async def test_days_that_are_over_are_put_away_and_leave_the_tally(bench: Bench)
     bench.look(3)
     await TallySweep(bench.ports, last=False).store_finished_days([bench.live])
     days = await bench.storage.coverage.days(a_source().id, 0, 99_999)
-    hours = [hour for day in days for hour in tally.hours_of(day)]
+    hours = [hour for day in days for hour in coverage.hours_of(day)]
     assert sum(hour.answered for hour in hours) == 3
-    assert sum(hour.answered for hour in tally.hours(bench.live.tally)) == 3
+    assert sum(hour.answered for hour in coverage.hours(bench.live.tally)) == 3
     assert bench.live.needs_save
 
 

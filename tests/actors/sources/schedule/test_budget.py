@@ -6,7 +6,7 @@ import trio
 
 from actors.messages.sources import DeleteSource
 from actors.sources.schedule.budgets import BudgetMonitor, CheckRate
-from actors.sources.schedule.overdue import EVERY
+from actors.sources.schedule.silence import EVERY
 from tests.actors.sources.harness import SITE, rss, watching
 
 

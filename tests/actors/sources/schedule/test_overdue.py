@@ -7,7 +7,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.sources.schedule.overdue import PATIENCE, OverdueMonitor, OverdueRound
+from actors.sources.schedule.silence import PATIENCE, OverdueMonitor, OverdueRound
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.test_uplink import silent_resolver

@@ -16,8 +16,8 @@ from api.dashboard.account.passwords import is_common
 from api.dashboard.sessions import MOST_WAITING, OF_ONE, OF_STRANGERS, Attempts, browser_mark, known_browser
 from api.problems import Refusal
 from api.ratelimit import Limiter
+from storage.records.access import Password
 from storage.records.identity import Millis
-from storage.records.key import Password
 from tests.api.dashboard.browser import PASSWORD, Browser, signed_in
 from tests.api.house import House, make_house, running
 from tests.support.build import NOW

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.dashboard.drawing.difference import EventChange, altered, in_the_text, lines_of
+from api.dashboard.drawing import EventChange, altered, in_the_text, lines_of
 from api.dashboard.events import item_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 

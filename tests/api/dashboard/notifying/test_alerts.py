@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.messages.views import SourceView
-from api.dashboard.notifying.alert_form import AlertForm, form_of
+from api.dashboard.notifying.alerts import AlertForm, form_of
 from api.dashboard.picker import LISTED, found
-from api.nouns.alert_previews import PACE
+from api.nouns.alerts import PACE
 from storage.records.alert import Alert
 from storage.records.destination import Hit
 from storage.records.event import Diff

@@ -14,7 +14,7 @@ from actors.messages import views, workers
 from actors.messages.workers import OutboxGrew
 from storage.records.destination import Destination, QuietHours
 from storage.records.identity import Millis, Seq
-from storage.records.states import DESTINATIONS
+from storage.records.source import DESTINATIONS
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.house import House, ids, make_house, running

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from actors.messages.previews import (
+from actors.messages.requests import (
     DraftEvent,
     FeedPreview,
     FoundValue,

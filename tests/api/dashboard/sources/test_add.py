@@ -7,7 +7,7 @@ import trio.testing
 from msgspec.structs import replace
 
 from actors.errors import Overloaded, Unprocessable, UrlRefused
-from actors.messages.previews import FilledBy, FoundValue, Preview, Rendering
+from actors.messages.requests import FilledBy, FoundValue, Preview, Rendering
 from actors.messages.sources import AddSource, DetectUrl
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser

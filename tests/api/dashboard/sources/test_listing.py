@@ -5,8 +5,7 @@ from typing import Any
 from actors.messages.views import SourceView
 from storage.records import trail
 from storage.records.identity import Millis, SourceId
-from storage.records.source import SourceRuntime
-from storage.records.states import Health
+from storage.records.source import Health, SourceRuntime
 from storage.records.trail import Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House

@@ -8,9 +8,9 @@ import pytest
 from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import UrlRefused
-from actors.messages.outline import FeedLine
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource
+from actors.messages.views import FeedLine
 from storage.records.source import SourceRuntime, SourceState
 from tests.actors.content.bodies.test_outlines import feed, opml
 from tests.api.dashboard.browser import Browser

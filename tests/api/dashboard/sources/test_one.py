@@ -9,12 +9,13 @@ import pytest
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
 from actors.messages.views import PushView, ReportedBlock, ReportedPage, SourceView
-from actors.signatures.event import jwks, new_signing_key
-from api.dashboard.drawing.figures import named
+from actors.signatures import jwks, new_signing_key
+from api.dashboard.drawing import named
 from api.dashboard.sources.one import came_of_it, untold_since
 from sanderling_client.verify import check_encoded
 from storage.append import events_of
-from storage.records import states, trail
+from storage.records import source as states
+from storage.records import trail
 from storage.records.event import (
     Change,
     ChangeKind,
@@ -29,8 +30,7 @@ from storage.records.event import (
     ValueType,
 )
 from storage.records.identity import Millis, day_of, rfc3339
-from storage.records.source import Harvest, SourceRuntime, SourceState
-from storage.records.states import BreakerState, Health
+from storage.records.source import BreakerState, Harvest, Health, SourceRuntime, SourceState
 from storage.records.trail import Note, StoredMemory, Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page

@@ -8,11 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from extras.apply.acting import Actor, ActResult
-from extras.apply.attaching import state_of
+from extras.apply.acting import Actor, ActResult, state_of
 from extras.apply.groups import BadFiles
+from extras.apply.planning import lines_of
 from extras.apply.reading import read_folder
-from extras.apply.showing import lines_of
 from extras.apply.writing import written
 from sanderling.client.api import Client, WaitingClient
 from tests.api.house import BASE_URL

@@ -15,7 +15,7 @@ from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
 from actors.messages.workers import AlertsChanged
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.system import System

@@ -10,7 +10,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale
-from actors.matcher.actor import Matcher
+from actors.matcher import Matcher
 from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
     CheckNow,

@@ -5,7 +5,7 @@ from collections import Counter
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from extras.cluster.members.ownership import SHARDS, SharedOwnership, owner
+from extras.cluster.members.membership import SHARDS, SharedOwnership, owner
 from storage.ownership import Ownership
 from storage.records.member import Member, View
 from tests.support.build import a_source

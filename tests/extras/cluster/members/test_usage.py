@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 from api.ratelimit import Limit, Limiter
-from extras.cluster.members.ownership import KEPT, TOLD, Usage
+from extras.cluster.members.membership import KEPT, TOLD, Usage
 from storage.records.member import Member, Says, View
 
 

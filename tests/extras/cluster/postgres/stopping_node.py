@@ -18,7 +18,7 @@ from extras.cluster.postgres.database import open_postgres
 from storage.errors import Unavailable
 from storage.records.destination import Destination
 from storage.records.identity import Seq
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Vault
 from tests.storage.contract.builders import CountingMint, a_harvest, stamp
 
 

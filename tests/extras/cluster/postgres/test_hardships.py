@@ -15,17 +15,16 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from extras.cluster.postgres import engine
 from extras.cluster.postgres.database import open_postgres
-from extras.cluster.postgres.engine import connection
-from extras.cluster.postgres.engine.examining import examine
-from extras.cluster.postgres.engine.steps import APPENDS, lock_of
+from extras.cluster.postgres.engine import APPENDS, examine, lock_of
 from sanderling.real_world import wall
 from storage.append import events_of
 from storage.errors import Unavailable
 from storage.records.destination import Match, Outcome
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis, Seq
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Vault
 from storage.sql.storage import Storage
 from tests.extras.cluster.postgres.engine.test_members import opened
 from tests.rules.source_files import ROOT
@@ -46,7 +45,7 @@ from tests.support.waiting import HANG, until
 
 pytestmark = pytest.mark.real
 needs_pgbouncer = pytest.mark.skipif(PROGRAM is None, reason="no PgBouncer here: install Debian's package")
-BOUNDS = connection.BOUNDS  # the conftest's are more patient
+BOUNDS = engine.BOUNDS  # the conftest's are more patient
 
 
 @pytest.fixture
@@ -141,7 +140,7 @@ async def test_a_limit_on_idle_transactions_ends_no_write_that_pauses(
 ) -> None:
     """Ours is as long as a second one of the operator's, and a pause may be."""
     assert "SET LOCAL idle_in_transaction_session_timeout='2s'" in BOUNDS
-    monkeypatch.setattr(connection, "BOUNDS", BOUNDS.replace("'2s'", f"'{HANG:.0f}s'"))
+    monkeypatch.setattr(engine, "BOUNDS", BOUNDS.replace("'2s'", f"'{HANG:.0f}s'"))
     with psycopg.connect(url, autocommit=True) as other:
         name = other.info.dbname
         other.execute(f"ALTER DATABASE {name} SET idle_in_transaction_session_timeout='50ms'".encode())
@@ -175,7 +174,7 @@ async def test_while_somebody_else_holds_a_lock_writes_are_refused_in_time_and_n
 ) -> None:
     short = BOUNDS.replace("lock_timeout='5s'", "lock_timeout='100ms'")
     assert short != BOUNDS
-    monkeypatch.setattr(connection, "BOUNDS", short)
+    monkeypatch.setattr(engine, "BOUNDS", short)
     await append(storage, "before")
     with psycopg.connect(url) as other, psycopg.connect(url, autocommit=True) as watching:
         (before, _) = watching.execute(_OURS).fetchone() or (0, 0)

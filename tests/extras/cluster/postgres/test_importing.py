@@ -11,8 +11,7 @@ from storage.errors import Locked
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.records.member import Says
-from storage.secrets.sealing import Connection
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Connection, Vault
 from tests.extras.cluster.postgres.engine.test_members import opened
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 from tests.support.postgres import cluster

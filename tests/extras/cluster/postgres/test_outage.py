@@ -11,16 +11,15 @@ import psycopg
 import pytest
 import trio
 
-from extras.cluster.members.ownership import shard_of
+from extras.cluster.members.membership import shard_of
 from extras.cluster.postgres import database
-from extras.cluster.postgres.engine.connection import PostgresConnection, connect
-from extras.cluster.postgres.engine.steps import all_steps, upgrade
+from extras.cluster.postgres.engine import PostgresConnection, all_steps, connect, upgrade
 from sanderling.real_world import wall
 from storage.append import events_of
 from storage.errors import Corrupt, Fenced, NewerSchema, NoKey, Unavailable
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Vault
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key, stamp
 from tests.storage.contract.test_contract_following import following

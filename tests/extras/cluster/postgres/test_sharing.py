@@ -11,9 +11,8 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from extras.cluster.members.other_nodes import Sharing
-from extras.cluster.members.ownership import SharedOwnership
-from extras.cluster.postgres.engine.writer import _LOCKS, PostgresWriter
+from extras.cluster.members.membership import SharedOwnership, Sharing
+from extras.cluster.postgres.engine import _LOCKS, PostgresWriter
 from storage.append import events_of
 from storage.errors import CursorMoved, Duplicate, StateMoved
 from storage.records.destination import Destination, Match, Outcome, Portion

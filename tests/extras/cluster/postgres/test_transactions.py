@@ -13,15 +13,13 @@ from psycopg.pq import TransactionStatus
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.egress.failures import PostResult
-from actors.matcher.actor import Matcher
+from actors.matcher import Matcher
 from actors.messages.workers import MatcherMessage
-from actors.recorder.signing import signing_keys
+from actors.recorder.actor import signing_keys
 from actors.settings import Settings
 from actors.system import System
-from extras.cluster.members.ownership import SharedOwnership
-from extras.cluster.postgres.engine.connection import LARGE, connect
-from extras.cluster.postgres.engine.readers import LinePool
-from extras.cluster.postgres.engine.writer import PostgresWriter
+from extras.cluster.members.membership import SharedOwnership
+from extras.cluster.postgres.engine import LARGE, LinePool, PostgresWriter, connect
 from storage.append import events_of
 from storage.records.destination import Hit, Match, Outcome
 from storage.records.event import MATCHED

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from extras.cluster.replica import folder as module
-from extras.cluster.replica.folder import FolderObjects, ObjectsAway
+from extras.cluster.replica import log as module
+from extras.cluster.replica.log import FolderObjects, ObjectsAway
 
 
 async def test_stored_objects_are_listed_sorted(tmp_path: Path) -> None:

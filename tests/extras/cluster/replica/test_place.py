@@ -8,7 +8,7 @@ import pytest
 
 from actors.setting_table import with_values
 from actors.settings import Settings
-from extras.cluster.replica.folder import FolderObjects
+from extras.cluster.replica.log import FolderObjects
 from extras.cluster.replica.place import S3Objects, replica_of
 from sanderling.exits import CommandFailed
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from extras.cluster.replica.folder import ObjectsAway
+from extras.cluster.replica.log import ObjectsAway
 from extras.cluster.replica.place import Bucket, Credentials, S3Objects, signed
 
 EXAMPLE = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")

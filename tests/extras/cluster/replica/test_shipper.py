@@ -14,7 +14,7 @@ import trio
 from extras.cluster.replica import log as log_module
 from extras.cluster.replica import shipper as module
 from extras.cluster.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
-from extras.cluster.standby.following import Follower, StandbyCopy
+from extras.cluster.standby import Follower, StandbyCopy
 from storage.errors import ChainBroken, Fenced
 from storage.records.identity import Millis
 from storage.sqlite.database import SqliteStorage

@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from extras.cluster import standby as module
 from extras.cluster.replica.parts import CURRENT, Whole, read_current, read_whole, whole_name, written_record
-from extras.cluster.standby import following as module
-from extras.cluster.standby.following import Follower, StandbyCopy
+from extras.cluster.standby import Follower, StandbyCopy
 from sanderling.exits import CommandFailed
 from storage.errors import Corrupt
 from storage.records.identity import Millis
-from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.engine import STEPS
 from tests.extras.cluster.replica.test_shipping import facts
 from tests.support.replica import KEY, OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 

@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 import trio
 
+from extras.cluster import standby as module
 from extras.cluster.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
-from extras.cluster.standby import taking_over as module
-from extras.cluster.standby.following import Follower, StandbyCopy
-from extras.cluster.standby.taking_over import MARGIN, Takeover, _held, sentences, take_over
+from extras.cluster.standby import MARGIN, Follower, StandbyCopy, Takeover, _held, sentences, take_over
 from sanderling.data_folder import STANDBY
 from sanderling.exits import CommandFailed
+from storage.records.access import ApiKey
 from storage.records.identity import Millis, seq_at
-from storage.records.key import ApiKey
 from storage.sqlite import open_keys
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 from storage.sqlite.master_key import OWN
 from tests.support.replica import MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 from tests.support.waiting import HANG

@@ -19,11 +19,11 @@ import trio
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
-from actors.recorder.signing import SigningKeys
+from actors.recorder.actor import SigningKeys
 from actors.settings import Settings
-from actors.signatures.event import jwks, new_signing_key
-from extras.migrate.whole.lines import LEFT_OUT, DestinationLine, as_text, schema
+from actors.signatures import jwks, new_signing_key
 from extras.migrate.whole.loading import ImportResult, load, look_through
+from extras.migrate.whole.reading import LEFT_OUT, DestinationLine, as_text, schema
 from extras.migrate.whole.writing import CannotWrite, export, position_of, snapshot, write_export
 from sanderling import keyring
 from sanderling.data_folder import STAGE, unfinished
@@ -38,7 +38,7 @@ from storage.records.publication import hash_of
 from storage.records.source import TagDefaults
 from storage.records.tiers import Kind
 from storage.sql.storage import Storage
-from storage.sqlite.engine.folder import DATABASE, FolderLock
+from storage.sqlite.engine import DATABASE, FolderLock
 from storage.sqlite.master_key import NEXT, OWN
 from tests.extras.migrate.whole.inventory import CARRIED
 from tests.extras.migrate.whole_instance import (

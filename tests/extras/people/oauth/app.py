@@ -14,7 +14,7 @@ import httpx
 from msgspec.structs import replace
 
 from api.dashboard.sessions import Sessions
-from storage.records.person import Person, Role
+from storage.records.access import Person, Role
 from tests.api.dashboard.browser import Browser
 from tests.api.house import BASE_URL, House
 from tests.support.build import NOW

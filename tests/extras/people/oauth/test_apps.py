@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import trio
 
-from storage.records.key import ApiKey
+from storage.records.access import ApiKey
 from tests.api.house import BASE_URL, House
 from tests.extras.people.oauth.app import App, person, signed_in
 from tests.support.build import NOW

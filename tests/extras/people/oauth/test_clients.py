@@ -13,8 +13,8 @@ import trio
 from actors.egress.failures import Blame, CheckFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.url import parse_url
-from extras.people.oauth import clients
-from extras.people.oauth.clients import DOCUMENT_LIMIT, ClientRefused, check_redirect, is_document, matches
+from extras.people.oauth import endpoint
+from extras.people.oauth.endpoint import DOCUMENT_LIMIT, ClientRefused, check_redirect, is_document, matches
 from tests.api.house import House
 from tests.extras.people.oauth.app import App, signed_in
 
@@ -42,7 +42,7 @@ class Site:
 def site(monkeypatch: pytest.MonkeyPatch) -> Site:
     site = Site()
     way = SimpleNamespace(deliver=site, aclose=trio.lowlevel.checkpoint)
-    monkeypatch.setattr(clients, "network_transport", lambda *_: way)
+    monkeypatch.setattr(endpoint, "network_transport", lambda *_: way)
     return site
 
 

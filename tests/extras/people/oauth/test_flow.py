@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import trio
 
-from storage.records.grant import CODE_LIFE, TOKEN_LIFE
+from storage.records.access import CODE_LIFE, TOKEN_LIFE
 from tests.api.house import BASE_URL, House
 from tests.extras.people.oauth.app import BACK, MCP, VERIFIER, App, person, signed_in
 

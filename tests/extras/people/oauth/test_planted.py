@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from api import key_face
 from api.auth import identify
-from extras.people.oauth import clients, operations, tokens
-from storage.records.grant import OAuthGrant, RefreshToken
+from extras.people.oauth import endpoint, operations, tokens
+from storage.records.access import OAuthGrant, RefreshToken
 from storage.records.identity import Millis
-from storage.sql.stores import keys as key_store
-from storage.sql.stores import oauth as oauth_store
-from storage.sql.transaction import Transaction, first_row
+from storage.sql.stores import people as key_store
+from storage.sql.stores import people as oauth_store
+from storage.sql.writing import Transaction, first_row
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.extras.people.oauth.app import BACK, App, person, signed_in
 
@@ -125,7 +125,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "the resource is not checked": (lambda: patch.object(key_face, "identify", of_any_path), "another resource"),
     "PKCE is not compared": (lambda: patch.object(tokens, "fits", lambda *_: True), "a code without its verifier"),
     "a redirect URI matches by its beginning": (
-        lambda: patch.object(clients, "matches", lambda given, those: any(given.startswith(one) for one in those)),
+        lambda: patch.object(endpoint, "matches", lambda given, those: any(given.startswith(one) for one in those)),
         "another redirect URI",
     ),
     "the role is not intersected": (role_ignored, "a scope that the role lacks"),

@@ -11,7 +11,7 @@ import pytest
 from actors.keys import SCOPES
 from extras.agents.tools import TOOLS
 from extras.people.oauth.tokens import TOOLS as TOOL_SCOPES
-from storage.records.person import Role, allowed
+from storage.records.access import Role, allowed
 from tests.api.dashboard.rows import ALERT, a_hook
 from tests.api.house import House
 from tests.api.walk import all_routes

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from extras.people.oidc.admission import claimed, role_of
 from extras.people.settings import PeopleSettings
+from storage.records.access import Invitation, Password, Person, Role
 from storage.records.identity import Millis
-from storage.records.key import Password
-from storage.records.person import Invitation, Person, Role
 from tests.api.dashboard.browser import Browser
 from tests.extras.people.oidc.conftest import Harbour, MakeHarbour
 from tests.support.build import NOW

@@ -12,7 +12,7 @@ from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.people.oidc.secret import ports
 from sanderling.exits import CommandFailed
-from storage.records.key import Password
+from storage.records.access import Password
 from tests.api.house import BASE_URL
 from tests.extras.people.oidc.conftest import Harbour, MakeHarbour
 from tests.extras.people.oidc.identity_provider import ADDRESS, ALGORITHMS, CLIENT, ISSUER, Provider, public

@@ -19,22 +19,28 @@ from msgspec.structs import replace
 from actors.settings import Settings
 from sanderling.data_folder import find_master_key, named_vault
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup import archive, making
-from sanderling.operations.backup.archive import DATABASE as FIRST
-from sanderling.operations.backup.archive import Manifest, Member, SourceFile, read_manifest, verify, write_archive
-from sanderling.operations.backup.making import make_backup
-from sanderling.operations.backup.restoring import RestoreResult, restore
+from sanderling.operations import backup
+from sanderling.operations.backup import ARCHIVED_DATABASE as FIRST
+from sanderling.operations.backup import (
+    Manifest,
+    Member,
+    RestoreResult,
+    SourceFile,
+    make_backup,
+    read_manifest,
+    restore,
+    verify,
+    write_archive,
+)
 from sanderling.real_world import entropy
 from storage.records.destination import Private, Secret
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis
-from storage.secrets.sealing import Lost
-from storage.secrets.vault import written
+from storage.secrets import Lost, written
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
-from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.upkeep.copying import Content, Secrets
+from storage.sqlite.engine import DATABASE, MARK, STEPS, FolderLock
+from storage.sqlite.upkeep import Content, Secrets
 from tests.storage.contract.builders import (
     CountingMint,
     a_destination,
@@ -223,7 +229,7 @@ def test_a_database_of_more_than_8_gib_fits(tmp_path: Path, monkeypatch: pytest.
     large.touch()
     os.truncate(large, size)
     monkeypatch.setattr(tarfile, "copyfileobj", skim)
-    monkeypatch.setattr(archive, "verify", read_manifest)
+    monkeypatch.setattr(backup, "verify", read_manifest)
     files = (Member(FIRST, size, "0" * 64),)
     manifest = Manifest(1, "0", "2026-01-01T00:00:00.000Z", "none", Content(1, 1, START), files)
     write_archive(tmp_path / "b.tar", manifest, [SourceFile(FIRST, large)])
@@ -360,15 +366,15 @@ async def test_x20_the_copy_with_secrets_is_never_stored_next_to_the_backup(
         assert copy.is_relative_to(folder)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(making, "take_secrets", killed)
+    monkeypatch.setattr(backup, "take_secrets", killed)
     with pytest.raises(KeyboardInterrupt):
         make_backup(Settings(data=str(folder)), tmp_path / "nas/b.tar", MASTER, secrets=True)
     assert seen == [[]]
-    (folder / f"{making.SCRATCH}killed").mkdir()
-    os.utime(folder / f"{making.SCRATCH}killed", (0, 0))
+    (folder / f"{backup.SCRATCH}killed").mkdir()
+    os.utime(folder / f"{backup.SCRATCH}killed", (0, 0))
     monkeypatch.undo()
     make_backup(Settings(data=str(folder)), tmp_path / "nas/b.tar", MASTER, secrets=True)
-    assert not [name for name in os.listdir(folder) if name.startswith(making.SCRATCH)]
+    assert not [name for name in os.listdir(folder) if name.startswith(backup.SCRATCH)]
 
 
 def test_x20_no_repr_shows_a_secret() -> None:

@@ -8,11 +8,8 @@ import pytest
 
 from sanderling import cli
 from sanderling.exits import Exit
-from storage.sqlite import open_keys
-from storage.sqlite.engine.connection import COMMAND, connect
-from storage.sqlite.engine.folder import DATABASE, FolderLock
-from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.upkeep import upgrade
+from storage.sqlite import open_keys, upkeep
+from storage.sqlite.engine import COMMAND, DATABASE, STEPS, FolderLock, connect, version_of
 from tests.storage.sqlite.upkeep.test_upgrade import written_by
 
 pytestmark = pytest.mark.real
@@ -32,7 +29,7 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(tmp_path: Path, capsys: p
     assert run(tmp_path, "--dry-run") == Exit.WELL
     told = capsys.readouterr().out
     assert "before-upgrade-from-schema-1.db" in told and f"Schema 1 becomes {len(STEPS)}" in told
-    assert schema(path) == 1 and upgrade.kept(tmp_path) == []
+    assert schema(path) == 1 and upkeep.kept(tmp_path) == []
 
 
 def test_it_brings_the_data_up_once_and_keeps_a_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +38,7 @@ def test_it_brings_the_data_up_once_and_keeps_a_copy(tmp_path: Path, capsys: pyt
     found = json.loads(capsys.readouterr().out)
     assert (found["schema"], found["newest"], found["copied"]) == (1, len(STEPS), True)
     assert schema(path) == len(STEPS)
-    assert [copy.name for copy in upgrade.kept(tmp_path)] == ["before-upgrade-from-schema-1.db"]
+    assert [copy.name for copy in upkeep.kept(tmp_path)] == ["before-upgrade-from-schema-1.db"]
     assert run(tmp_path) == Exit.WELL
     assert "nothing to do" in capsys.readouterr().err
 
@@ -70,7 +67,7 @@ def test_without_room_nothing_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written_by(1, tmp_path)
-    monkeypatch.setattr("storage.sqlite.upkeep.upgrade.SPARE", 1 << 60)
+    monkeypatch.setattr("storage.sqlite.upkeep.SPARE", 1 << 60)
     assert run(tmp_path) == Exit.TRY_AGAIN
     assert "Nothing has changed" in capsys.readouterr().err
     assert schema(path) == 1

@@ -15,14 +15,20 @@ import pytest
 from actors.settings import Settings
 from sanderling.data_folder import find_master_key
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup.archive import SourceFile, member, unpack, verify, write_archive
-from sanderling.operations.backup.making import make_backup
-from sanderling.operations.backup.restoring import restore, taken_over
+from sanderling.operations.backup import (
+    SourceFile,
+    make_backup,
+    member,
+    restore,
+    taken_over,
+    unpack,
+    verify,
+    write_archive,
+)
 from sanderling.real_world import entropy
 from storage.records.destination import Secret
-from storage.sqlite.engine.folder import DATABASE, LOCK
-from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.upkeep.copying import examine
+from storage.sqlite.engine import DATABASE, LOCK, STEPS, version_of
+from storage.sqlite.upkeep import examine
 from tests.sanderling.operations.backup.test_backup import AT, MASTER, NOTHING, SECRET, back, filled, opened
 from tests.storage.sqlite.upkeep.test_upgrade import SECRET as OLDER
 from tests.storage.sqlite.upkeep.test_upgrade import written_by
@@ -155,7 +161,7 @@ async def test_without_hard_links_the_old_database_is_copied(
         assert aside is not None and (aside / DATABASE).read_bytes() == old
         assert (aside / DATABASE).stat().st_mode & 0o777 == 0o600
         return
-    monkeypatch.setattr("sanderling.operations.backup.restoring.shutil.copy", full)
+    monkeypatch.setattr("sanderling.operations.backup.shutil.copy", full)
     with pytest.raises(CommandFailed, match="No space left"):
         back(tmp_path / "b.tar", folder, replace=True)
     assert sorted(os.listdir(folder)) == before and (folder / DATABASE).read_bytes() == old

@@ -7,7 +7,7 @@ import pytest
 
 from sanderling import cli
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup.upkeep import Size, sizes
+from sanderling.operations.backup import Size, sizes
 from storage.append import events_of
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp

@@ -18,23 +18,22 @@ import trio
 from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.world import ResolveFailed
-from extras.browser import check
+from extras.browser import real
 from extras.browser.real import real_browser
 from extras.cluster import checks
-from extras.cluster.postgres.engine import examining
+from extras.cluster.postgres import engine as examining
 from sanderling.data_folder import STAGE
 from sanderling.exits import Exit
-from sanderling.operations.doctor import checks as rounds
-from sanderling.operations.doctor import database, machine, network
-from sanderling.operations.doctor.checks import QUESTIONS, findings
+from sanderling.operations import doctor
+from sanderling.operations import doctor as rounds
+from sanderling.operations.doctor import QUESTIONS, findings
 from sanderling.operations.findings import DoctorContext, Finding
 from storage.errors import Corrupt, DiskFull
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceState
-from storage.secrets.vault import written
+from storage.secrets import written
 from storage.sqlite import open_keys
-from storage.sqlite.engine.folder import DATABASE, MARK
-from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.engine import DATABASE, MARK, STEPS
 from storage.sqlite.master_key import NEXT, OWN
 from tests.e2e.service import a_key, a_service, run_command
 from tests.storage.contract.builders import a_publication, a_signing_key, an_alert
@@ -64,55 +63,55 @@ def worst(found: list[Finding]) -> Finding:
 
 
 def test_s5_a_kernel_without_the_jail_is_a_warning_or_a_failure_if_demanded() -> None:
-    assert machine.jail("", demanded=True).level == "ok"
+    assert doctor.jail("", demanded=True).level == "ok"
     lacks = "no Landlock (Function not implemented)"
-    wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
+    wanted, demanded = doctor.jail(lacks, demanded=False), doctor.jail(lacks, demanded=True)
     assert (wanted.level, demanded.level) == ("warn", "fail")
     assert lacks in wanted.says and "5.13" in wanted.do and "does not start" in demanded.says
 
 
 def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
-    for question in (machine.permissions, machine.room, machine.speed, database.database, network.guard, network.tls):
+    for question in (doctor.permissions, doctor.room, doctor.speed, doctor.database, doctor.guard, doctor.tls):
         assert {finding.level for finding in question(patient)} <= {"ok"}, question
     assert not [name for name in os.listdir(patient.folder) if name.startswith(".doctor")]
 
 
 def test_x20_files_readable_by_others_are_found(patient: DoctorContext) -> None:
     (patient.folder / DATABASE).chmod(0o640)
-    finding = worst(list(machine.permissions(patient)))
+    finding = worst(list(doctor.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
 
 
 def test_only_an_interrupted_import_is_reported(patient: DoctorContext) -> None:
-    assert list(machine.half_an_import(patient)) == []
+    assert list(doctor.half_an_import(patient)) == []
     (patient.folder / STAGE).mkdir()
     (patient.folder / STAGE / DATABASE).touch()
-    (finding,) = machine.half_an_import(patient)
+    (finding,) = doctor.half_an_import(patient)
     assert finding.level == "fail" and "sanderling import" in finding.do
 
 
 def test_x20_the_master_key_is_tested_on_sealed_values(patient: DoctorContext) -> None:
     """Nothing sealed yet; then with the folder's own key and another one named; then without the key."""
     named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
-    (finding,) = database.master_key(patient)
+    (finding,) = doctor.master_key(patient)
     assert finding.level == "warn" and "backups" in finding.says
-    (finding,) = database.master_key(named)
+    (finding,) = doctor.master_key(named)
     assert finding.level == "ok" and "opens" not in finding.says
     with open_keys(patient.folder) as keys:
         keys.add_signing(a_signing_key("k"))
-    (finding,) = database.master_key(patient)
+    (finding,) = doctor.master_key(patient)
     assert finding.level == "warn" and "the folder's own opens them" in finding.says
-    (finding,) = database.master_key(named)
+    (finding,) = doctor.master_key(named)
     assert finding.level == "warn" and "rotate-master --to" in finding.do
     (patient.folder / OWN).rename(patient.folder / "elsewhere")
     for each in (patient, named):
-        (finding,) = database.master_key(each)
+        (finding,) = doctor.master_key(each)
         assert finding.level == "fail" and "SANDERLING_MASTER_KEY_FILE" in finding.do
     (patient.folder / "elsewhere").rename(patient.folder / OWN)
     with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
         connection.execute("UPDATE signing_key SET seed=x'01'")
         connection.commit()
-    (finding,) = database.master_key(patient)
+    (finding,) = doctor.master_key(patient)
     assert finding.level == "fail" and "restore" in finding.do
 
 
@@ -120,7 +119,7 @@ def test_x20_the_master_key_is_tested_on_sealed_values(patient: DoctorContext) -
 def test_a_database_or_a_key_that_others_may_read_is_a_failure(name: str, patient: DoctorContext) -> None:
     (patient.folder / name).touch()
     (patient.folder / name).chmod(0o644)
-    assert worst(list(machine.permissions(patient))).level == "fail"
+    assert worst(list(doctor.permissions(patient))).level == "fail"
 
 
 def test_a_damaged_database_is_named_with_the_way_out(patient: DoctorContext) -> None:
@@ -128,7 +127,7 @@ def test_a_damaged_database_is_named_with_the_way_out(patient: DoctorContext) ->
     body = bytearray(path.read_bytes())
     body[4096 : 4096 * 3] = b"\xff" * 8192
     path.write_bytes(body)
-    finding = worst(list(database.database(patient)))
+    finding = worst(list(doctor.database(patient)))
     assert finding.level == "fail" and "restore" in finding.do
 
 
@@ -136,26 +135,26 @@ def test_a_newer_and_an_older_schema_get_different_messages(patient: DoctorConte
     for schema, level in ((len(STEPS) + 1, "fail"), (len(STEPS) - 1, "ok")):
         with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
             connection.execute(f"PRAGMA user_version={schema}")
-        assert worst(list(database.database(patient))).level == level
+        assert worst(list(doctor.database(patient))).level == level
 
 
 def test_a_log_behind_its_mark_is_reported(patient: DoctorContext) -> None:
     (patient.folder / MARK).write_text(f"{1_800_000_000_000 << 15:020d}\n")
-    finding = worst(list(database.database(patient)))
+    finding = worst(list(doctor.database(patient)))
     assert (finding.level, finding.what) == ("warn", "head mark") and "2027" in finding.says
 
 
 def test_an_event_of_the_future_means_a_wrong_clock(patient: DoctorContext) -> None:
     with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
         connection.execute("INSERT INTO log VALUES(?, 1, 0, 0, x'00')", (4_000_000_000_000 << 15,))
-    finding = worst(list(database.database(patient)))
+    finding = worst(list(doctor.database(patient)))
     assert (finding.level, finding.what) == ("fail", "clock")
 
 
 def test_a_clock_that_went_back_is_seen_by_when_the_database_was_written(patient: DoctorContext) -> None:
     path, year = patient.folder / DATABASE, 365 * 86_400
     os.utime(path, (path.stat().st_atime, path.stat().st_mtime + year))
-    finding = worst(list(database.database(patient)))
+    finding = worst(list(doctor.database(patient)))
     assert (finding.level, finding.what) == ("fail", "clock") and "365 days" in finding.says
 
 
@@ -182,12 +181,12 @@ async def test_a_question_that_breaks_is_a_finding_with_a_way_out(
 
 
 def test_private_networks_that_are_open_are_a_warning(patient: DoctorContext) -> None:
-    finding = worst(list(network.guard(with_settings(patient, allow_networks=("127.0.0.0/8", "169.254.0.0/16")))))
+    finding = worst(list(doctor.guard(with_settings(patient, allow_networks=("127.0.0.0/8", "169.254.0.0/16")))))
     assert finding.level == "warn" and "127.0.0.0/8" in finding.says
 
 
 def test_the_guard_names_the_networks_that_settings_of_extras_open(patient: DoctorContext) -> None:
-    finding = worst(list(network.guard(with_settings(patient, hub_networks=("10.2.0.0/16",)))))
+    finding = worst(list(doctor.guard(with_settings(patient, hub_networks=("10.2.0.0/16",)))))
     assert finding.says == "private addresses may be called back by the hub: 10.2.0.0/16"
 
 
@@ -195,32 +194,32 @@ def test_the_guard_names_the_networks_that_settings_of_extras_open(patient: Doct
 def test_the_certificates_expiry_is_reported(patient: DoctorContext, tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
     sick = with_settings(patient, tls_cert=str(certificate), tls_key=str(key))
-    finding = worst(list(network.tls(sick)))
+    finding = worst(list(doctor.tls(sick)))
     assert finding.level == "warn" and "1 days" in finding.says
     key.write_text("no key")
-    assert worst(list(network.tls(sick))).level == "fail"
+    assert worst(list(doctor.tls(sick))).level == "fail"
 
 
 def test_keys_over_plain_http_and_untrusted_proxies_give_warnings(patient: DoctorContext) -> None:
-    assert worst(list(network.tls(with_settings(patient, host="0.0.0.0")))).level == "warn"
-    assert worst(list(network.proxies(with_settings(patient, base_url="https://a.example")))).level == "warn"
-    assert worst(list(network.proxies(with_settings(patient, trusted_proxies=("0.0.0.0/0",))))).level == "fail"
-    assert worst(list(network.proxies(replace(patient, variables={"HTTPS_PROXY": "http://p"})))).level == "warn"
-    assert list(network.proxies(patient)) == []
+    assert worst(list(doctor.tls(with_settings(patient, host="0.0.0.0")))).level == "warn"
+    assert worst(list(doctor.proxies(with_settings(patient, base_url="https://a.example")))).level == "warn"
+    assert worst(list(doctor.proxies(with_settings(patient, trusted_proxies=("0.0.0.0/0",))))).level == "fail"
+    assert worst(list(doctor.proxies(replace(patient, variables={"HTTPS_PROXY": "http://p"})))).level == "warn"
+    assert list(doctor.proxies(patient)) == []
 
 
 async def test_a_port_in_use_is_found(patient: DoctorContext) -> None:
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     taken = with_settings(patient, port=listener.socket.getsockname()[1])
-    assert [finding.level async for finding in network.port(taken)] == ["fail"]
-    assert [finding.level async for finding in network.port(replace(taken, running=True))] == ["ok"]
+    assert [finding.level async for finding in doctor.port(taken)] == ["fail"]
+    assert [finding.level async for finding in doctor.port(replace(taken, running=True))] == ["ok"]
     beside = with_settings(patient, port=0, metrics_bind=f"127.0.0.1:{taken.settings.port}")
-    assert [(finding.level, finding.do[-15:]) async for finding in network.port(beside)] == [
+    assert [(finding.level, finding.do[-15:]) async for finding in doctor.port(beside)] == [
         ("ok", ""),
         ("fail", "--metrics-bind."),
     ]
     await listener.aclose()
-    assert [finding.level async for finding in network.port(taken)] == ["ok"]
+    assert [finding.level async for finding in doctor.port(taken)] == ["ok"]
 
 
 class Answers:
@@ -250,7 +249,7 @@ class Answers:
 async def test_only_host_names_of_own_sources_are_resolved(
     hosts: tuple[str, ...], broken: bool, level: str, words: str
 ) -> None:
-    finding = await network.answered(hosts, Answers(broken=broken))
+    finding = await doctor.answered(hosts, Answers(broken=broken))
     assert (finding.level, finding.what) == (level, "names") and words in finding.says
 
 
@@ -260,16 +259,16 @@ def test_hosts_are_those_of_sources_that_have_a_name(patient: DoctorContext) -> 
         for number, url in enumerate(urls):
             connection.execute("INSERT INTO source_key VALUES(?, ?)", (number, str(number)))
             connection.execute("INSERT INTO source(key, url, body) VALUES(?, ?, x'00')", (number, url))
-    assert network.watched_hosts(patient) == ["a.test", "b.test"]
-    assert network.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
+    assert doctor.watched_hosts(patient) == ["a.test", "b.test"]
+    assert doctor.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
 
 
 def test_the_clock_is_set_here(patient: DoctorContext) -> None:
-    assert {finding.level for finding in machine.clock(patient)} == {"ok"}
+    assert {finding.level for finding in doctor.clock(patient)} == {"ok"}
 
 
 async def test_a_folder_with_many_faults_is_checked_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "real_browser", lambda settings: real_browser(with_values(settings, browser="off")))
+    monkeypatch.setattr(real, "real_browser", lambda settings: real_browser(with_values(settings, browser="off")))
     (tmp_path / "sanderling.toml").write_text("= =")
     (tmp_path / DATABASE).write_text("this is no database at all, is it?")
     found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
@@ -304,7 +303,7 @@ async def test_sources_that_became_private_are_named_until_dismissed(patient: Do
         patient = with_settings(patient, storage_url=there)
 
     def told() -> list[tuple[str, str]]:
-        found = database.private_sources(patient) if kind == "sqlite" else checks.postgres(patient)
+        found = doctor.private_sources(patient) if kind == "sqlite" else checks.postgres(patient)
         return [(one.level, one.says) for one in found if one.what == "private"]
 
     assert not told()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from storage.sqlite import open_sqlite
-from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine import DATABASE
 
 
 async def test_a_folder_that_is_taken_away_under_the_engine_is_noticed_and_so_is_its_return(tmp_path: Path) -> None:

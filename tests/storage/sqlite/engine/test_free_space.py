@@ -13,13 +13,9 @@ from storage.errors import DiskFull
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.retention import STEP
-from storage.sqlite import open_keys, open_sqlite
-from storage.sqlite.engine.connection import WRITER, connect, gives_back, room_of
-from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.engine.migrations import migrate
-from storage.sqlite.upkeep import upgrade
-from storage.sqlite.upkeep.copying import copy_database
-from storage.sqlite.upkeep.upgrade import rebuild
+from storage.sqlite import open_keys, open_sqlite, upkeep
+from storage.sqlite.engine import DATABASE, WRITER, connect, gives_back, migrate, room_of
+from storage.sqlite.upkeep import copy_database, rebuild
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 
 pytestmark = pytest.mark.real
@@ -116,7 +112,7 @@ def test_a_copy_that_finds_the_disk_full_takes_nobodys_place(tmp_path: Path, mon
         target.write_bytes(b"the beginning")
         raise DiskFull("the disk is full")
 
-    monkeypatch.setattr(upgrade, "copy_database", half)
+    monkeypatch.setattr(upkeep, "copy_database", half)
     assert rebuild(path) is False
     assert facts(path)[2] == 20
 
@@ -130,7 +126,7 @@ def test_a_copy_during_which_somebody_opened_the_database_takes_nobodys_place(
         copy_database(source, target)
         source.with_name(source.name + "-wal").write_bytes(b"written meanwhile")
 
-    monkeypatch.setattr(upgrade, "copy_database", copied)
+    monkeypatch.setattr(upkeep, "copy_database", copied)
     before = path.read_bytes()
     assert not rebuild(path)
     assert path.read_bytes() == before

@@ -12,12 +12,9 @@ import pytest
 import trio
 
 from storage.errors import StorageError, Unavailable
-from storage.sql.transaction import Transaction
-from storage.sql.writing import MOST_FAILURES
+from storage.sql.writing import MOST_FAILURES, Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
-from storage.sqlite.engine.folder import HeadMark
-from storage.sqlite.engine.wal import Wal
-from storage.sqlite.engine.writer import WriterThread
+from storage.sqlite.engine import HeadMark, Wal, WriterThread
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 from tests.support.waiting import HANG
 

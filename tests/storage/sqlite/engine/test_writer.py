@@ -19,13 +19,9 @@ import trio.testing
 from storage.errors import DiskFull, Unavailable
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.sql.transaction import MOST_EVENTS, Transaction
-from storage.sql.writing import Ticket
+from storage.sql.writing import MOST_EVENTS, Ticket, Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
-from storage.sqlite.engine.connection import READER, WRITER, connect
-from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.engine.wal import AGAIN, CUT_AT, PATIENCE, Wal
-from storage.sqlite.engine.writer import WriterThread
+from storage.sqlite.engine import AGAIN, CUT_AT, DATABASE, PATIENCE, READER, WRITER, Wal, WriterThread, connect
 from tests.storage.contract.builders import (
     CountingMint,
     a_draft,

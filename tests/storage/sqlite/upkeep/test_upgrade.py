@@ -16,15 +16,11 @@ from storage.records.destination import Secret
 from storage.records.event import EVERYTHING
 from storage.records.identity import COUNTER_BITS, START, Seq
 from storage.records.source import SourceRuntime
-from storage.secrets.sealing import mark, seal_plain
-from storage.secrets.vault import Vault
+from storage.secrets import Vault, mark, seal_plain
 from storage.sql.stores.sources import encode_hot
-from storage.sqlite import open_keys, open_sqlite
-from storage.sqlite.engine.connection import WRITER, connect
-from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.engine.migrations import STEPS, migrate, version_of
+from storage.sqlite import open_keys, open_sqlite, upkeep
+from storage.sqlite.engine import DATABASE, STEPS, WRITER, connect, migrate, version_of
 from storage.sqlite.master_key import OWN, make_own
-from storage.sqlite.upkeep import upgrade
 from tests.storage.contract.builders import NOW, a_destination, a_signing_key, a_source, an_alert, an_api_key
 
 pytestmark = pytest.mark.real
@@ -106,7 +102,7 @@ async def test_a_database_of_each_earlier_step_is_upgraded_with_its_content(step
 async def test_the_copy_of_an_upgrade_equals_the_old_database(step: int, tmp_path: Path) -> None:
     written_by(step, tmp_path / "data")
     await all_of_it(tmp_path / "data", f"of step {step}")
-    (copy,) = upgrade.kept(tmp_path / "data")
+    (copy,) = upkeep.kept(tmp_path / "data")
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with closing(sqlite3.connect(copy)) as database:
         assert version_of(database) == step
@@ -134,27 +130,27 @@ async def test_a_folder_of_today_and_a_new_one_are_not_copied(tmp_path: Path) ->
     for _ in range(2):
         with open_keys(tmp_path):
             pass
-    assert upgrade.kept(tmp_path) == []
+    assert upkeep.kept(tmp_path) == []
 
 
 def test_the_copies_of_the_last_two_upgrades_stay(tmp_path: Path) -> None:
     for step in EARLIER:
         path = written_by(step, tmp_path)
         with closing(connect(path, WRITER)) as database:
-            upgrade.upgrade(database, path, VAULT)
+            upkeep.upgrade(database, path, VAULT)
         path.unlink()
     newest = [f"before-upgrade-from-schema-{step}.db" for step in reversed(EARLIER)]
-    assert [copy.name for copy in upgrade.kept(tmp_path)] == newest[:2]
+    assert [copy.name for copy in upkeep.kept(tmp_path)] == newest[:2]
 
 
 def test_without_room_for_the_copy_nothing_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written_by(1, tmp_path)
-    monkeypatch.setattr(upgrade, "SPARE", 1 << 60)
+    monkeypatch.setattr(upkeep, "SPARE", 1 << 60)
     with closing(connect(path, WRITER)) as database:
         with pytest.raises(DiskFull, match="copies the database first"):
-            upgrade.upgrade(database, path, VAULT)
+            upkeep.upgrade(database, path, VAULT)
         assert version_of(database, STEPS) == 1
-    assert upgrade.kept(tmp_path) == []
+    assert upkeep.kept(tmp_path) == []
 
 
 def test_a_newer_schema_is_neither_copied_nor_touched(tmp_path: Path) -> None:
@@ -162,5 +158,5 @@ def test_a_newer_schema_is_neither_copied_nor_touched(tmp_path: Path) -> None:
     with closing(connect(path, WRITER)) as database:
         database.execute(f"PRAGMA user_version={len(STEPS) + 1}")
         with pytest.raises(NewerSchema):
-            upgrade.upgrade(database, path, VAULT)
-    assert upgrade.kept(tmp_path) == []
+            upkeep.upgrade(database, path, VAULT)
+    assert upkeep.kept(tmp_path) == []

@@ -6,7 +6,7 @@ from typing import Any
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from extras.cluster.postgres.engine.readers import GatheredLookups
+from extras.cluster.postgres.engine import GatheredLookups
 from storage.errors import Unavailable
 
 

@@ -12,13 +12,13 @@ import trio
 
 from extras.cluster.members.view_change import KEPT, LEASE
 from extras.cluster.postgres import database
-from extras.cluster.postgres.engine.members import PostgresMembers
+from extras.cluster.postgres.engine import PostgresMembers
 from extras.cluster.postgres.server import SharedClock
 from sanderling.real_world import monotonic, wall
 from storage.errors import Fenced
 from storage.records.identity import Seq
 from storage.records.member import LEFT, Says
-from storage.secrets.vault import SIZE, Vault
+from storage.secrets import SIZE, Vault
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import an_api_key
 from tests.support.postgres import cluster

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import trio
 
-from extras.cluster.postgres.engine.watch import APART, AT_REST, Watch
+from extras.cluster.postgres.engine import APART, AT_REST, Watch
 from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real

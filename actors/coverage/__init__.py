@@ -1,1 +1,0 @@
-"""The times when the service ran (`shifts.py`), and heartbeats (`heartbeat.py`)."""

@@ -1,1 +1,0 @@
-"""Drawing for many screens: times, amounts and charts, differences. All of it is pure. Start with `figures.py`."""

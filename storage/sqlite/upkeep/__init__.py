@@ -1,1 +1,0 @@
-"""Work on a whole database: `copying.py`, and `upgrade.py`, which also seals it with another key."""
