@@ -1,8 +1,8 @@
 """The running system: sources that watch, the recorder that commits, the matcher, the deliveries.
 
-Start with `system.py` (the whole tree), then follow one event: `sources/polling/actor.py`,
-`sources/page/reader.py`, `recorder/actor.py`, `matcher/actor.py`, `delivery/actor.py`, `delivery/attempt.py`. This
-package may import `supervision` and `storage`, never `api` or `sanderling`. `world.py` holds every port to the outside.
+Start with `system.py` (the whole tree), then follow one event: `sources/polling.py`, `sources/page.py`,
+`recorder/actor.py`, `matcher.py`, `delivery/actor.py`. This package may import `supervision` and `storage`, never
+`api` or `sanderling`. `world.py` holds every port to the outside.
 """
 
 from __future__ import annotations

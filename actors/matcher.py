@@ -1,31 +1,25 @@
 """Follows the log with a durable cursor and writes the deliveries due for every event.
 
-Start with `actor.py`. `index.py` is pure: the standing queries that a text satisfies. May import the layers below it in
-the order of the import contract, but not its siblings: a nudge informs deliveries of new rows, and without one they
-find them in the outbox.
+A nudge informs deliveries of new rows; without one they find them in the outbox. The matcher wakes when the tail
+grows, and reads until it is level: from the tail if that goes back far enough, else from the log, a page at a time.
+The durable cursor moves in one transaction with the rows it caused, so a crash at any point repeats whole events, and
+the outbox takes a pair of destination and event once: nothing is lost or duplicated. A change of alerts takes effect
+between the two events around its commit: the old alerts settle the earlier events, durably, before the new ones are
+read and the change is acknowledged. A change also takes effect if its sender is gone: the alerts have a revision, and
+rows found with an older one are not committed but found again.
 
-The matcher: finds the destinations of every event of the log, in order, and knows its lag. It wakes when the
-tail grows, and reads until it is level: from the tail if that goes back far enough, else from the log, a page
-at a time. The durable cursor moves in one transaction with the rows it caused, so a crash at any point
-repeats whole events, and the outbox takes a pair of destination and event once: nothing is lost or
-duplicated. A change of alerts takes effect between the two events around its commit: the old alerts settle
-the earlier events, durably, before the new ones are read and the change is acknowledged. A change also takes
-effect if its sender is gone: the alerts have a revision, and rows found with an older one are not committed
-but found again.
+The audience of an event: the enabled alerts and their destinations, as read at one moment. Alerts match ordinary
+events by text. They get the service's own notices only by name. Practice events are only for alerts that name their
+source by id, never for those over a tag or all sources.
 
-The audience of an event: the enabled alerts and their destinations, as read at one moment. Alerts match
-ordinary events by text. They get the service's own notices only by name. Practice events are only for alerts
-that name their source by id, never for those over a tag or all sources.
-
-The index of standing queries: finds those that a text satisfies, at a cost that hardly grows with their
-number. A query is filed under its anchors, in a table for its language and for the source or tag it is bound
-to, so that an alert costs nothing on other events. A text's keys are intersected with the tables' keys: this
-decides queries that are an OR of plain words; the others are evaluated. Queries without anchors (only
-exclusions, or empty) are evaluated for every text. The index learns from texts how common a word is, and
-refiles queries under common words, a few at a time; a wrong guess costs time, never a match. The anchor of a
-word is itself, of AND its rarest part, of OR all of its parts, of a phrase its rarest word; an exclusion has
-none. An index over anchors only evaluates queries that could match, because rare words are rare in texts (the
-percolator technique).
+The index of standing queries: finds those that a text satisfies, at a cost that hardly grows with their number. A
+query is filed under its anchors, in a table for its language and for the source or tag it is bound to, so that an
+alert costs nothing on other events. A text's keys are intersected with the tables' keys: this decides queries that are
+an OR of plain words; the others are evaluated. Queries without anchors (only exclusions, or empty) are evaluated for
+every text. The index learns from texts how common a word is, and refiles queries under common words, a few at a time;
+a wrong guess costs time, never a match. The anchor of a word is itself, of AND its rarest part, of OR all of its
+parts, of a phrase its rarest word; an exclusion has none. An index over anchors only evaluates queries that could
+match, because rare words are rare in texts (the percolator technique).
 """
 
 from __future__ import annotations

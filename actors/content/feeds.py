@@ -3,13 +3,13 @@
 An entry of a feed, whatever its format: identity, material fingerprint, capped texts.
 
 The reading of feeds: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed 1.0 and 1.1
-(https://www.jsonfeed.org/version/1.1/), as leniently; and lists of feeds: OPML, FOAF and iGoogle. feedparser
-gets a stream of decoded UTF-8, never a str or bare bytes: it would open a file or address that they name. Its
-sanitiser and its rewriting of links in HTML are off, since no markup survives `text.plain`. listparser gets
-UTF-8 bytes with a BOM; it uses libxml2's HTML parser, which knows only HTML's own entities and opens nothing.
+(https://www.jsonfeed.org/version/1.1/), as leniently; and lists of feeds: OPML, FOAF and iGoogle. feedparser gets a
+stream of decoded UTF-8, never a str or bare bytes: it would open a file or address that they name. Its sanitiser and
+its rewriting of links in HTML are off, since no markup survives `text.plain`. listparser gets UTF-8 bytes with a BOM;
+it uses libxml2's HTML parser, which knows only HTML's own entities and opens nothing.
 
-Sitemaps and their indexes (sitemaps.org 0.9), read as a stream: neither text nor tree is ever complete in
-memory. A file of 50,000 addresses is a few megabytes of XML, but fifty as a tree.
+Sitemaps and their indexes (sitemaps.org 0.9), read as a stream: neither text nor tree is ever complete in memory. A
+file of 50,000 addresses is a few megabytes of XML, but fifty as a tree.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Messages between the service and a worker: `requests.py` and `readings.py`. No parser is imported.
+"""Messages between the service and a worker, encoded with msgspec's MessagePack. No parser is imported.
 
-Workers' readings of bodies and feeds, and hints about the next check. No parser is imported. feedparser keeps
-only the last of several hours to skip, so patterns read the head of the document.
-
-Requests to a worker and their answers, encoded with msgspec's MessagePack. No parser is imported.
+A reading of a feed has hints about the next check. feedparser keeps only the last of several hours to skip, so
+patterns read the head of the document.
 """
 
 from __future__ import annotations

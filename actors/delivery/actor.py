@@ -6,10 +6,10 @@ no other. At most four requests run at once, one while the destination is failin
 crashes of the actor; the outbox keeps them over a crash of the process.
 
 In a digest mode waiting rows are gathered: when a window closes, they are frozen into a digest, and the actor claims
-digests (see `digest.py`).
+digests (see `schedule.py`).
 
-One delivery attempt and its answer. A test delivery takes the same path, with a sample event. The sample is
-signed and shaped like any other event; only its content and tag tell.
+A test delivery takes the same path, with a sample event. The sample is signed and shaped like any other event; only
+its content and tag differ.
 """
 
 from __future__ import annotations

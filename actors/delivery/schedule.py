@@ -4,12 +4,12 @@ Ten attempts: at once, then after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h,
 failures do not retry together. After a timeout or a 429 the receiver gets at least a minute. `Retry-After` can only
 lengthen a wait, up to an hour: a receiver must not be able to push deliveries out of the schedule.
 
-Digests: their windows and their bodies. Pure. Windows cover all of time without a gap: quarters of an hour
-and hours of UTC, or days that begin at an hour of a time zone. At a clock change such a day has 23 or 25
-hours; a skipped hour means the moment of the change, a repeated one its first occurrence. A row's window is
-the one around its due time, by the wall clock of that moment. A window is frozen as soon as the clock is past
-its end, whichever way the clock has stepped. The rows then in the outbox are in this digest; later ones of
-the same window get another. Each row is in one digest only, since frozen rows have left the outbox.
+Digests: their windows and their bodies. Pure. Windows cover all of time without a gap: quarters of an hour and hours
+of UTC, or days that begin at an hour of a time zone. At a clock change such a day has 23 or 25 hours; a skipped hour
+means the moment of the change, a repeated one its first occurrence. A row's window is the one around its due time, by
+the wall clock of that moment. A window is frozen as soon as the clock is past its end, whichever way the clock has
+stepped. The rows then in the outbox are in this digest; later ones of the same window get another. Each row is in one
+digest only, since frozen rows have left the outbox.
 """
 
 from __future__ import annotations

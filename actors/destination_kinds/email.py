@@ -1,18 +1,14 @@
 """The kind `email`: mail to one address that has agreed to it, through the operator's mail server.
 
-`kind.py` is the row and makes the mails, `session.py` speaks SMTP with the server.
+A mail is an event, a notice or a digest as text and HTML, or the request for consent. `Message-ID` is derived from the
+delivery's id, so that duplicates are recognised (RFC 5322, 3.6.4); mails about one source refer to the same parent, so
+that they thread. `List-Unsubscribe-Post` is RFC 8058, `Auto-Submitted` RFC 3834.
 
-The kind `email`: its fields, its mails, and the sending of one. A mail is an event, a notice or a digest as
-text and HTML, or the request for consent. `Message-ID` is derived from the delivery's id, so that duplicates
-are recognised (RFC 5322, 3.6.4); mails about one source refer to the same parent, so that they thread.
-`List-Unsubscribe-Post` is RFC 8058, `Auto-Submitted` RFC 3834.
-
-The operator's mail server: its address from the settings, one SMTP session with it, and the meaning of its
-replies. A session has one connection: greeting, TLS, login, one mail (RFC 5321, 3207, 4954). The state
-machine is smtpproto's. Replies are read here, with bounds, because smtpproto fails on any unexpected code,
-even if the code has a clear meaning (RFC 5321, 4.2; RFC 3463). The recipient may be gone (5xx to RCPT); the
-server may refuse this one mail (5xx to its data); or it refuses us, which says nothing about the recipient.
-4xx is greylisting, a full mailbox, or too much at once: retry later.
+A session has one connection: greeting, TLS, login, one mail (RFC 5321, 3207, 4954). The state machine is smtpproto's.
+Replies are read here, with bounds, because smtpproto fails on any unexpected code, even if the code has a clear
+meaning (RFC 5321, 4.2; RFC 3463). The recipient may be gone (5xx to RCPT); the server may refuse this one mail (5xx to
+its data); or it refuses us, which says nothing about the recipient. 4xx is greylisting, a full mailbox, or too much at
+once: retry later.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Fields that the record (`storage/records/source.py`) has under the same name are copied generically; no code lists
 them.
 
-Records of previews: the events of watching a URL. Answers show some of them as they are, so their docstrings
-are the API's; `api/fields/previews.py` has the others. A worker (`content/pages/page.py`) and the tiers
-(`sources/<tier>/preview.py`) make them, the front end shows them. Texts are excerpts; nothing is stored.
+Records of previews: the events of watching a URL. Answers show some of them as they are, so their docstrings are the
+API's; `api/fields/previews.py` has the others. A worker (`content/pages/page.py`) and the tiers make them, the front
+end shows them. Texts are excerpts; nothing is stored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Views in actors' answers: a current source, reasons, pages of a list; and the selection of sources. Pure.
 
-Lists of feeds as feed readers exchange them (OPML): the records of one, and the library written as one. Pure.
-A worker parses such files (`content/feeds/feeds.py`), since they are as hostile as any other.
+Lists of feeds as feed readers exchange them (OPML): the records of one, and the library written as one. A worker
+parses such files (`content/feeds.py`), since they are as hostile as any other.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A page's headline is the change that weighed most, by its value if it has one: "£349 → £289 · Copper kettle". Signs
 instead of words, and isolates around text from right to left, as in a summary. Other events have their title.
 
-A notification: the readable content of a delivery, as plain text. Pure. Every text in it is inert, one line
-each except `content`; a dialect need only escape its own marks.
+A notification: the readable content of a delivery, as plain text. Pure. Every text in it is inert, one line each
+except `content`; a dialect need only escape its own marks.
 """
 
 from __future__ import annotations

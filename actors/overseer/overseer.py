@@ -4,9 +4,9 @@ The newest changes of states and the newest log lines, each in a ring with conse
 
 Readiness of the service: checks by name, the step of its start, and the watch on its storage.
 
-The open streams of this node, for the operator: each one's owner and cursor, and a way to close it. The
-listeners share the list, so the admin socket shows the streams of the public one. Cursors are read on demand,
-so an open stream costs nothing extra.
+The open streams of this node, for the operator: each one's owner and cursor, and a way to close it. The listeners
+share the list, so the admin socket shows the streams of the public one. Cursors are read on demand, so an open stream
+costs nothing extra.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The query language of alerts, push filters and the stream's `keyword`: parse once, match many texts.
 
 All of it is pure, and it imports nothing else of ours. Start with `syntax.py` (the language and its errors), then
-`words.py` (splitting text into words), `languages.py` (equality of words), `analysis.py` (a text, analysed once for all
-queries), `parts.py` (the texts of an event that an alert reads, and the test). Other packages use:
+`words.py` (the words of a text and their equality), `analysis.py` (a text, analysed once for all queries), `parts.py`
+(the texts of an event that an alert reads, and the test). Other packages use:
 
 >>> matches(parse("föreläggande OR remiss", "sv"), AnalysedText("Nya förelägganden", "..."))
 True

@@ -15,10 +15,10 @@ readings of the same stretch:
 A query in either reading finds both. Display-only characters (soft hyphen, joiners, variation selectors) are removed;
 skin tones are skipped.
 
-The languages of a query, and the keys that match words. A word of a text and a word of a query match if they
-share a key. A word's keys are its stem with folded accents and, if different, the stem of the folded word:
-the first finds all inflections (`begär`, `begära`), the second finds words typed without accents (`affar`
-finds `affär`). Accents are folded only after Latin and Greek letters: й is not и.
+The languages of a query, and the keys that match words. A word of a text and a word of a query match if they share a
+key. A word's keys are its stem with folded accents and, if different, the stem of the folded word: the first finds all
+inflections (`begär`, `begära`), the second finds words typed without accents (`affar` finds `affär`). Accents are
+folded only after Latin and Greek letters: й is not и.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sources that follow: each new item is reported once, with the text of its page, which is fetched once. Pure.
 
 A check stores a new item here in the transaction that marks it as seen. Its event is committed together with the
-memory that no longer has it waiting. So a crash at any point neither loses nor repeats it. `polling/item_pages.py`
-fetches and reads the pages.
+memory that no longer has it waiting. So a crash at any point neither loses nor repeats it. `polling.py` fetches and
+reads the pages.
 
 Each page gets three attempts: at once, after one minute and after ten; a permanent refusal (404, robots.txt, a login)
 gets one. Then the item is reported as the list has it, with the reason (`unread`). So are items that arrive while too

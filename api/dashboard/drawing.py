@@ -1,7 +1,6 @@
 """Drawing for many screens: times, amounts and charts, differences. All of it is pure. Start with `figures.py`.
 
-An event as lines for people: its difference with the changed words of a line (`ui.diff`), typed changes.
-Pure.
+An event as lines for people: its difference with the changed words of a line (`ui.diff`), typed changes. Pure.
 
 Times by the reader's clock, amounts, and small charts as numbers for the macros that draw them in SVG. Pure.
 """

@@ -3,9 +3,9 @@
 Every value is escaped, and no template can switch that off (a rule tests it). Two pages are for phones: the places
 beyond the first four, and the page shown while offline.
 
-A page without the forms, buttons and links that its reader's role does not include. Templates show
-everything; this cuts the finished page, so no template can forget a role. It is a courtesy: the face refuses
-each screen by its scope anyway.
+A page without the forms, buttons and links that its reader's role does not include. Templates show everything; this
+cuts the finished page, so no template can forget a role. It is a courtesy: the face refuses each screen by its scope
+anyway.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Alerts: their operations and routes. The matcher has a change before the answer.
 
-Previews of alerts: try a query on the newest events before it is stored. Events go to a worker in slices: a
-long one may take 50 milliseconds, which must not block the loop. The trial ends after the requested number of
-events or after a time limit, and reports how far it came. An alert's past matches are found the same way,
-page by page: a page is full at so many matches, and the next continues from its last.
+Previews of alerts: try a query on the newest events before it is stored. Events go to a worker in slices: a long one
+may take 50 milliseconds, which must not block the loop. The trial ends after the requested number of events or after a
+time limit, and reports how far it came. An alert's past matches are found the same way, page by page: a page is full
+at so many matches, and the next continues from its last.
 """
 
 from __future__ import annotations

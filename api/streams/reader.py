@@ -2,16 +2,15 @@
 
 `take` returns new frames, at most about 64 KiB. A reader that keeps up reads the ring of the tail. One that has fallen
 behind the ring, or starts at an old cursor, reads pages from the log until it has caught up. The two join without gap
-or duplicate: both answer "after this position", positions have the order of ids, and a position is published only after
-everything below it is committed.
+or duplicate: both answer "after this position", positions have the order of ids, and a position is published only
+after everything below it is committed.
 
 A filtered reader's cursor moves over everything it has read, not only what passed, so a rare filter reads nothing
 twice.
 
-Search in the text of events, in workers, one piece at a time, so that nothing else waits. Analysing one event
-of 64 KiB takes up to a quarter of a second. So long texts go to a worker in pieces of about a second's work,
-and all searches together use one worker. Short events, such as most live ones, are analysed in the loop, once
-for all readers.
+Search in the text of events, in workers, one piece at a time, so that nothing else waits. Analysing one event of 64
+KiB takes up to a quarter of a second. So long texts go to a worker in pieces of about a second's work, and all
+searches together use one worker. Short events, such as most live ones, are analysed in the loop, once for all readers.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The open streams: their limits, their ends, and the loop that feeds one.
 
 A stream ends when its client disconnects or stops reading, when its key is deleted (within a second), when it falls
-behind retention, and when the service stops. One task watches the keys of all streams. It sleeps while none is open, so
-an idle service has no timer.
+behind retention, and when the service stops. One task watches the keys of all streams. It sleeps while none is open,
+so an idle service has no timer.
 
-The operator's feed. Each second it sends the figures, the changes since the last tick and the newest events.
-A tick has a fixed size: it holds the newest changes and events and reports how many it left out. A slow
-reader gets fewer ticks; nothing waits for it.
+The operator's feed. Each second it sends the figures, the changes since the last tick and the newest events. A tick
+has a fixed size: it holds the newest changes and events and reports how many it left out. A slow reader gets fewer
+ticks; nothing waits for it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Configuration as files: `sanderling apply` makes a service match the files of a folder, and changes nothing else.
 
-`reading.py` parses the files, `attaching.py` fetches the service's records, `planning.py` compares the two and decides
-(pure), `acting.py` executes, `showing.py` prints. `kinds/` has one file and table row per kind of record. `writing.py`
-goes from service to files. See docs/decisions/managed-records.md. No setting switches it on: its command runs when
-typed.
+`reading.py` parses the files, `planning.py` compares them with the service, decides and prints, `acting.py` fetches
+the service's records and executes. `kinds/` has one file and table row per kind of record. `writing.py` goes from
+service to files. See docs/decisions/managed-records.md. No setting switches it on: its command runs when typed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Rendered pages: Chromium on a pipe, confined, a fresh context for each page, one way out.
 
-Pure: `wire.py`, `page_view.py`, `flags.py`. `holder.py` runs in the process that keeps the browser: it confines it, and
-ends everything that the browser started. `held.py` is the service's side of that process, `engine.py` one running
-browser, `forward_proxy.py` its only way to any host, `pool.py` all of it behind the port `actors.world.Browser`,
-`real.py` that port for the settings, and `check.py` the doctor's check. Start with `page_view.py`, one page from its
-opening to its end.
-The settings `browser*` govern it; the first page starts a browser.
+Pure: `wire.py`, `page_view.py`, `flags.py`. `holder.py` has both sides of the process that keeps the browser, confines
+it, and ends everything that the browser started. `engine.py` one running browser, `forward_proxy.py` its only way to
+any host, `pool.py` all of it behind the port `actors.world.Browser`, `real.py` that port for the settings, with the
+doctor's check. Start with `page_view.py`, one page from its opening to its end. The settings `browser*` govern it; the
+first page starts a browser.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The process that keeps a browser: it builds the walls around it, and ends it with all its processes.
 
 The service starts it with a Unix socket as standard input, or systemd does from a socket unit; it reads no hostile
-input. A browser is many processes that fork each other; this one reaps them all. When the socket closes, or the browser
-itself ends, it kills the rest, deletes the browser's folder, and exits. It speaks lines of JSON:
+input. A browser is many processes that fork each other; this one reaps them all. When the socket closes, or the
+browser itself ends, it kills the rest, deletes the browser's folder, and exits. It speaks lines of JSON:
 
 service -> holder: {"start": {"slots": 5, "namespace": true, "sandbox": true}}, once, or {"probe": true}
 holder -> service: {"up": {...}}, with the descriptors: where commands go, where messages come from, and the

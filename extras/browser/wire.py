@@ -3,7 +3,7 @@
 A command has a number, and its answer repeats it; an event has none. Messages of one page have the id of the session
 attached to it.
 
-`engine.py` drives a browser through this alone. `held.py` is a local one on its pipe, `remote.py` a remote one on a
+`engine.py` drives a browser through this alone. `holder.py` has a local one on its pipe, `remote.py` a remote one on a
 WebSocket.
 """
 

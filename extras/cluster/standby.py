@@ -1,7 +1,5 @@
 """The standby: a copy of the database on a second machine, kept from the replica, and the take-over.
 
-`following.py` keeps the copy, `taking_over.py` is the command. Start with `following.py`.
-
 The standby's copy in its data folder, and the follower, which brings it up to date with the replica step by step.
 
 standby/<chain>.db       the database; only `standby.json` decides which one counts
@@ -10,10 +8,10 @@ standby/standby.json     the progress
 
 After a crash at any point the copy opens to a committed state.
 
-The command `standby`: follow until stopped; with `--take-over`, make the copy the data folder. A take-over
-checks everything first. Then the replica gets a new owner, which the other service reads within a second and
-stops; then the copy becomes the folder's database and gets the owner's number. After an interruption, run it
-again: no service starts from the folder before the last step.
+The command `standby`: follow until stopped; with `--take-over`, make the copy the data folder. A take-over checks
+everything first. Then the replica gets a new owner, which the other service reads within a second and stops; then the
+copy becomes the folder's database and gets the owner's number. After an interruption, run it again: no service starts
+from the folder before the last step.
 """
 
 from __future__ import annotations

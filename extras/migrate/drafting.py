@@ -10,8 +10,8 @@ a phrase; with `wide`, its last word matches as a prefix ("ticket" finds tickets
 are not, so that the result errs towards too many events. Only regular expressions that list texts are understood:
 alternatives, gaps (`.*`), blanks.
 
-The plan of an import: a file's items as sources, alerts and destinations, within limits. A plan's bodies
-match the API field for field, so a dry run shows exactly what would be sent.
+The plan of an import: a file's items as sources, alerts and destinations, within limits. A plan's bodies match the API
+field for field, so a dry run shows exactly what would be sent.
 """
 
 from __future__ import annotations

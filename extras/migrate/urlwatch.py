@@ -3,9 +3,9 @@
 Each document of a file is a job and becomes a source; its filters become selectors, ignored parts and queries, and the
 rest notes. Commands are never run. Both programs keep reporters in a separate settings file, which is not read.
 
-YAML as other programs write it, within bounds. PyYAML only parses; the meaning of nodes is decided here, so
-that no tag ever constructs an object. Tags, anchors, aliases and merge keys are refused: job files need none,
-and bombs are built from them.
+YAML as other programs write it, within bounds. PyYAML only parses; the meaning of nodes is decided here, so that no
+tag ever constructs an object. Tags, anchors, aliases and merge keys are refused: job files need none, and bombs are
+built from them.
 """
 
 from __future__ import annotations

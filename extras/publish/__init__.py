@@ -1,9 +1,9 @@
 """Events for readers without a key: publications as feeds and pages at secret addresses, and a hub (WebSub) for them.
 
 `operations.py` makes and changes publications, and has their routes, for `screens.py` and `commands.py`. `endpoint.py`
-serves readers before Quart, without session, cookie or route: feed readers poll every few minutes, mostly for unchanged
-content. `hub.py` posts new events to subscribers (`subscriptions.py`). `formats.py` writes Atom, RSS and JSON Feed. No
-setting switches it: the service imports it when it starts, and without publications it costs an idle actor.
+serves readers before Quart, without session, cookie or route: feed readers poll every few minutes, mostly for
+unchanged content. `hub.py` posts new events to subscribers. `formats.py` writes Atom, RSS and JSON Feed. No setting
+switches it: the service imports it when it starts, and without publications it costs an idle actor.
 """
 
 from __future__ import annotations

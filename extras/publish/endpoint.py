@@ -3,8 +3,8 @@
 `/published/TOKEN` is a page, `/published/TOKEN/EVENT` one event, `/published/TOKEN.atom` a feed (`.rss`, `.json`).
 `?before=EVENT` is the page of older events; `?source=ID` narrows a page to sources.
 
-The pages of a publication: its events, and one event with its difference and its signature's verdict. They
-have no scripts and no forms, and link only to each other, to the published URLs, and to the keys.
+The pages of a publication: its events, and one event with its difference and its signature's verdict. They have no
+scripts and no forms, and link only to each other, to the published URLs, and to the keys.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ crash within that time, a subscriber gets the same events again under the same i
 
 The address of the hub: POST of a form, without a key. Anyone who knows a feed's address may subscribe to it.
 
-Subscriptions to the feeds of publications (WebSub): the records, and their store in SQL. A subscription's
-table is among the product's, and its secret among the sealed ones.
+Subscriptions to the feeds of publications (WebSub): the records, and their store in SQL. A subscription's table is
+among the product's, and its secret among the sealed ones.
 
 A queue that serves domains and addresses in turn, so that one with a thousand items delays the others by one.
-Start-time fair queueing (Goyal, Vin and Cheng, 1996) with items of equal size: an item gets the round after
-its keys' last one, and lower rounds go first. Of several keys, the busiest counts.
+Start-time fair queueing (Goyal, Vin and Cheng, 1996) with items of equal size: an item gets the round after its keys'
+last one, and lower rounds go first. Of several keys, the busiest counts.
 """
 
 from __future__ import annotations

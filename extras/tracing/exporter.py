@@ -5,8 +5,8 @@ the same batch with growing pauses, and the tracer's queue drops its oldest span
 costs some lost spans and one request a minute. Requests leave through the guard, as deliveries do.
 
 OTLP 1.x over HTTP, in JSON: spans as the bytes of a request, and the meaning of its answer.
-https://opentelemetry.io/docs/specs/otlp/: protobuf's JSON, except that ids are hexadecimal and enums are
-numbers; 64-bit integers are strings, as everywhere in protobuf's JSON.
+https://opentelemetry.io/docs/specs/otlp/: protobuf's JSON, except that ids are hexadecimal and enums are numbers;
+64-bit integers are strings, as everywhere in protobuf's JSON.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The observer that makes spans of the core's reports: one for each trace in a commit, each match and digest.
 
-The steps of one check, recorded as they happen, and turned into spans at its end. The trace is unknown until
-then: its id depends on the time of the check, which is that of the answer. A check is sequential, so a step
-that starts within another is its child.
+The steps of one check, recorded as they happen, and turned into spans at its end. The trace is unknown until then: its
+id depends on the time of the check, which is that of the answer. A check is sequential, so a step that starts within
+another is its child.
 
-Attempts in traces. An attempt's parent is the match of its event, or the making of its digest, so that all
-attempts are siblings. Its id is derived from the delivery and the attempt's number: the receiver gets it in
-`traceparent` before the outcome is known, and a repetition after a crash uses the same one.
+Attempts in traces. An attempt's parent is the match of its event, or the making of its digest, so that all attempts
+are siblings. Its id is derived from the delivery and the attempt's number: the receiver gets it in `traceparent`
+before the outcome is known, and a repetition after a crash uses the same one.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The API cannot make keys: the holder of one could then make another that outlives it.
 
-Commands that ask a running service: its client, its records by name, and confirmation. A person names a
-record by its id, the beginning or end of its id, or part of its names or URL.
+Commands that ask a running service: its client, its records by name, and confirmation. A person names a record by its
+id, the beginning or end of its id, or part of its names or URL.
 """
 
 from __future__ import annotations

@@ -1,17 +1,8 @@
 """`sanderling doctor`: check an installation, with or without a running service, even a broken folder.
 
-`checks.py` runs the checks in order and survives failing ones; `machine.py`, `database.py` and `network.py` contain
-them. Each takes a `DoctorContext` and yields findings; none changes anything except temporary files. May import
-everything below the commands.
-
-Run the checks: settings first, then all others in order. A check that fails to run becomes a finding.
-
-The storage: SQLite's database, and the master key that opens it.
-
-The data folder and the machine: permissions, disk, clock, limits, workers in their jail.
-
-The network: names of the user's own sources, the guard, the port, TLS and its expiry, proxies. No other names
-are queried.
+Settings come first, then all other checks in order. Each takes a `DoctorContext` and yields findings; none changes
+anything except temporary files. May import everything below the commands. A check that fails to run becomes a finding.
+Only names of the user's own sources are queried.
 """
 
 from __future__ import annotations

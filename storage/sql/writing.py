@@ -2,8 +2,8 @@
 
 All jobs that wait when a transaction ends (at most 512 events or 500 other rows) form the next one. If all of them may
 wait, the thread waits up to `lingers` for one that may not, and takes them along. A job is a function of the open
-transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has
-changed nothing, and the others continue.
+transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has changed
+nothing, and the others continue.
 
 No supervisor watches a thread. So it reports and survives any other error (for example, a folder that is missing for a
 moment). If the thread ends all the same, all waiting and later jobs fail at once, and `wait_ended` returns.

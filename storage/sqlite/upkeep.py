@@ -1,15 +1,12 @@
-"""Work on a whole database: `copying.py`, and `upgrade.py`, which also seals it with another key.
+"""Work on a whole database: copies, upgrades, and sealing it with another key.
 
-Copying a whole database while a server runs, and taking secrets out of the copy and putting them back. It
-uses `VACUUM INTO` and not SQLite's stepwise backup, which starts over at each write by another connection and
-never ends on a busy server (STORAGE, measured). A copy has no WAL and no free pages, so it contains no
-deleted data.
+A copy is made while a server runs; secrets are taken out of it and put back. It uses `VACUUM INTO` and not SQLite's
+stepwise backup, which starts over at each write by another connection and never ends on a busy server (STORAGE,
+measured). A copy has no WAL and no free pages, so it contains no deleted data.
 
-Upgrades: the steps, the copies that they keep, and the one-time copy that lets an old file return free pages.
-Also the change of the master key, which seals the whole database again. A copy is the database as the older
-program left it; the last two upgrades keep theirs. The copy is made before the first step and not after a
-failure. To leave a new version that turns out to be worse, restore this file with the old version
-(`sanderling restore`).
+An upgrade's copy is the database as the older program left it; the last two upgrades keep theirs. The copy is made
+before the first step and not after a failure. To leave a new version that turns out to be worse, restore this file
+with the old version (`sanderling restore`).
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 *Told* is the last reported state (the baseline, then each event's new text): a client that applies every delta holds
 exactly these texts. Unreported blocks on the page are *pending*; reported blocks that are absent are *missing*. Both
-add up until they are reported or revert. *Recent* holds keys of furniture, and of blocks that came and went unreported:
-they are not reported when they return. A key has 64 bits; texts are stored to show a block's old wording.
+add up until they are reported or revert. *Recent* holds keys of furniture, and of blocks that came and went
+unreported: they are not reported when they return. A key has 64 bits; texts are stored to show a block's old wording.
 
-The weight of an added or removed block: 1 is a paragraph of content, 0 is nothing worth reporting. The kind
-of page comes first. On a *text page* most words are in paragraphs of a dozen words and more, the content runs
-from the page's heading to its last paragraph, and short linked blocks around it are navigation. On a *list
-page* (news fronts, release lists, tables) the short linked blocks are the content.
+The weight of an added or removed block: 1 is a paragraph of content, 0 is nothing worth reporting. The kind of page
+comes first. On a *text page* most words are in paragraphs of a dozen words and more, the content runs from the page's
+heading to its last paragraph, and short linked blocks around it are navigation. On a *list page* (news fronts, release
+lists, tables) the short linked blocks are the content.
 """
 
 from __future__ import annotations

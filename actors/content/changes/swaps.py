@@ -10,9 +10,9 @@ is *held*. If the reported page returns, nothing is reported; if the other one s
   reason. A login fails too, but is also reported once: the page has moved behind it, as no error passes so late.
 
 A-B-A with B unreported is silent and never comes here. With B reported, A is a change again: a status, a price or a
-stock goes back and forth, and readers wait for each turn. Servers that pick one of several texts per visitor go back as
-well, but their stays are brief. A *text* rotates if it returns after another's stay of one or two checks; a *value* of
-a few words rotates after three such returns within a day. A rotating block is silent until it lasts, and must last
+stock goes back and forth, and readers wait for each turn. Servers that pick one of several texts per visitor go back
+as well, but their stays are brief. A *text* rotates if it returns after another's stay of one or two checks; a *value*
+of a few words rotates after three such returns within a day. A rotating block is silent until it lasts, and must last
 longer after each turn. A text's turns count until a day passes without a return.
 
 Boxes that come and go as a whole, and rows that each have a date.
@@ -30,8 +30,7 @@ or cells. Sites show the same boxes on every page: a sale, works on Sunday, "cha
 A lone past date only says when a page was edited, and is not reported. If several entries have one each, the date
 belongs to its entry: if one date changes and its entry stays, that entry has changed.
 
-Answers to "why didn't I get this?": the place of a text in a page, and the reasons why a check did not report
-it.
+Answers to "why didn't I get this?": the place of a text in a page, and the reasons why a check did not report it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A page in one check: its head, its blocks with their keys, and whether it is a page at all; a page in a preview.
 
-The text of a page in an event, with jusText's main text; the probable language of a text, by its stop words.
-jusText (Pomikálek 2011, chapter 3.3) separates running text from boilerplate by length, link density and stop
-words; then neighbours decide about uncertain blocks. That second pass is quadratic, so this module does the
-same in linear time, and a test compares both. It never decides whether a page changed: on list pages it finds
-nothing, and the blocks outside furniture are the content.
+The text of a page in an event, with jusText's main text; the probable language of a text, by its stop words. jusText
+(Pomikálek 2011, chapter 3.3) separates running text from boilerplate by length, link density and stop words; then
+neighbours decide about uncertain blocks. That second pass is quadratic, so this module does the same in linear time,
+and a test compares both. It never decides whether a page changed: on list pages it finds nothing, and the blocks
+outside furniture are the content.
 """
 
 from __future__ import annotations

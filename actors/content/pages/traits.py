@@ -6,13 +6,12 @@ most of a page (a body with class "nav-open") are ignored, and so are tags that 
 
 The sign is only for explanations. The decision reads FURNITURE alone, and bits above `STORED` are not stored.
 
-The place of a block in a table or definition list: its row's label and its column's head, as worded on the
-page. Tables are read in HTML's layout: `colspan` and `rowspan` shift later cells, and a cell belongs to the
-innermost table. Column heads are the cells of a `thead`, a `th` with `scope=col`, and rows of only `th`. Row
-labels are the `th` to the left; in a row without any, its first cell if it reads like a label. The label of a
-`dd` is the `dt` before it. The work is bounded: a cell costs at most `_MOST_COLUMNS` steps. A row's label is
-nearly always that of the previous block or the next new one, and column heads repeat in every row, so a table
-of a thousand cells needs some hundred bytes.
+The place of a block in a table or definition list: its row's label and its column's head, as worded on the page.
+Tables are read in HTML's layout: `colspan` and `rowspan` shift later cells, and a cell belongs to the innermost table.
+Column heads are the cells of a `thead`, a `th` with `scope=col`, and rows of only `th`. Row labels are the `th` to the
+left; in a row without any, its first cell if it reads like a label. The label of a `dd` is the `dt` before it. The
+work is bounded: a cell costs at most `_MOST_COLUMNS` steps. A row's label is nearly always that of the previous block
+or the next new one, and column heads repeat in every row, so a table of a thousand cells needs some hundred bytes.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 Reads only the beginning of a text, in linear time. An availability ("In stock", "ausverkauft", "残りわずか") is read in
 short texts only, the labels of shops: in a paragraph the same words mean something else.
 
-Names that came, went or changed, recognised by capitals and by the words around them. A capital means little
-at the beginning of a sentence, in a title-case heading, and in languages that capitalise every noun. There a
-name needs a legal form ("moinbits GbR"), an abbreviation ("TDDDG"), or several capitals in a row.
+Names that came, went or changed, recognised by capitals and by the words around them. A capital means little at the
+beginning of a sentence, in a title-case heading, and in languages that capitalise every noun. There a name needs a
+legal form ("moinbits GbR"), an abbreviation ("TDDDG"), or several capitals in a row.
 
-Numbers as people write them, and currencies by ISO 4217 code. A single mark before three digits may group or
-divide. The language of the text decides; if unknown, the mark groups.
+Numbers as people write them, and currencies by ISO 4217 code. A single mark before three digits may group or divide.
+The language of the text decides; if unknown, the mark groups.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ known here.
 
 Texts are canonical (see `canonical`).
 
-Dates and times in documents, to milliseconds. One reader for feeds, pages, sitemaps and frames. It reads the
-whole text or nothing: a partly read date is wrong, and dates decide whether an entry is new. So 03/04/2026
-gives no date, and neither does 30 February.
+Dates and times in documents, to milliseconds. One reader for feeds, pages, sitemaps and frames. It reads the whole
+text or nothing: a partly read date is wrong, and dates decide whether an entry is new. So 03/04/2026 gives no date,
+and neither does 30 February.
 """
 
 from __future__ import annotations

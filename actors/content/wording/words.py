@@ -1,11 +1,11 @@
 """Words of a text: their number, search as people expect it, and lists of words by language. Imports no parser.
 
-The words that differ between two wordings, and texts on one line, cut at a good place. A word is a run of
-letters and digits with their marks ("19,90" is one); in scripts without spaces (Japanese, Chinese, Thai, ...)
-it is one character with its marks. No cut separates a letter from its mark. The cost is n log n. Patience
-diff (Bram Cohen): elements that occur once on both sides are anchors; their longest increasing subsequence is
-kept, and the gaps in between are processed recursively. Each level is O(n log n) and the number of levels is
-bounded, so a hostile page costs no more than a long one.
+The words that differ between two wordings, and texts on one line, cut at a good place. A word is a run of letters and
+digits with their marks ("19,90" is one); in scripts without spaces (Japanese, Chinese, Thai, ...) it is one character
+with its marks. No cut separates a letter from its mark. The cost is n log n. Patience diff (Bram Cohen): elements that
+occur once on both sides are anchors; their longest increasing subsequence is kept, and the gaps in between are
+processed recursively. Each level is O(n log n) and the number of levels is bounded, so a hostile page costs no more
+than a long one.
 
 Hashes of content: exact (`content_hash`) and for similarity (`simhash`).
 """

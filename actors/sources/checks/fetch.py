@@ -1,8 +1,8 @@
 """One polite request for a source: robots.txt, the host's turn, a slot among all checks, then the guarded client.
 
-The reader of a polled tier: turns a fetched body into drafts and the memory to store. A source may also have
-lost its type: a feed that is now a login page, a page that is now a PDF or a feed. Such a source yields
-nothing more and does not recover, unlike a challenge, a queue or an error page.
+The reader of a polled tier: turns a fetched body into drafts and the memory to store. A source may also have lost its
+type: a feed that is now a login page, a page that is now a PDF or a feed. Such a source yields nothing more and does
+not recover, unlike a challenge, a queue or an error page.
 """
 
 from __future__ import annotations

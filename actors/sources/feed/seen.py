@@ -12,11 +12,10 @@ session in its link in every response, and a move renames all. An unknown entry 
 document (see `_Matcher`) if title, text and date are equal; else by an alias or its link; else if two of the three are
 equal and unique. Title and text alone do not match entries with different dates.
 
-Edits of entries: which to report. The rules of pages (`changes.difference`), for entries. Pure. Lines that
-change alike in most entries are furniture. A text that returns after a brief other one alternates with it,
-and a line that is replaced repeatedly is restless: both are held until they stay. So is an edit of nearly all
-entries at once, which may be another server's rendering. A held edit is reported when it has stayed for some
-checks.
+Edits of entries: which to report. The rules of pages (`changes.difference`), for entries. Pure. Lines that change
+alike in most entries are furniture. A text that returns after a brief other one alternates with it, and a line that is
+replaced repeatedly is restless: both are held until they stay. So is an edit of nearly all entries at once, which may
+be another server's rendering. A held edit is reported when it has stayed for some checks.
 """
 
 from __future__ import annotations

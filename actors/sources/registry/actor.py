@@ -5,9 +5,9 @@ number (`RequestLimit`), so that a slow origin or disk delays no request that ne
 has gone are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the
 dynamic supervisor, not of the registry. A full limit refuses at once instead of holding up the next request.
 
-Explains why a text was not reported, from the log, the notes, the tier's memory and, on request, a check.
-That check is as polite as any other (robots.txt, the host's turn, at most one in `cadence_floor` seconds) and
-does not change the source.
+Explains why a text was not reported, from the log, the notes, the tier's memory and, on request, a check. That check
+is as polite as any other (robots.txt, the host's turn, at most one in `cadence_floor` seconds) and does not change the
+source.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A source's silences, as stored in its runtime record: the newest ones, and the length of the current one.
 
-Peaks over threshold: only long silences show how long a silence may be. With `u` the third quartile of the newest gaps,
-`p` the share of all gaps above it and `b` the mean of the newest m <= 64 excesses over it, the chance that an unchanged
-source is silent for longer than `age` is that of an exponential excess whose mean is known from m samples (Lomax):
+Peaks over threshold: only long silences show how long a silence may be. With `u` the third quartile of the newest
+gaps, `p` the share of all gaps above it and `b` the mean of the newest m <= 64 excesses over it, the chance that an
+unchanged source is silent for longer than `age` is that of an exponential excess whose mean is known from m samples
+(Lomax):
 
     S = p * (1 + (age - u) / (b * m)) ** -m
 
@@ -13,11 +14,10 @@ There is no verdict (S = 1) before 8 gaps and 14 days of watching are known, nor
 long again as the longest of the last 90 days. Gaps and ages count only time while the source was watched and answered.
 Gaps are stored as 16-bit logarithms, exact to 0.03 %; the whole memory is at most 296 bytes. Pure.
 
-The monitor of watching itself: it must never be silent about its own silence. Pure. A source is overdue if
-its due check has not happened; a busy host alone makes many of those. But if some are overdue and no check
-has ended for ten minutes, for any reason (a stuck host queue, a full worker pool, a lost task, an
-unresponsive recorder), watching has stalled. While our uplink is down checks pause on purpose, which is
-reported elsewhere.
+The monitor of watching itself: it must never be silent about its own silence. Pure. A source is overdue if its due
+check has not happened; a busy host alone makes many of those. But if some are overdue and no check has ended for ten
+minutes, for any reason (a stuck host queue, a full worker pool, a lost task, an unresponsive recorder), watching has
+stalled. While our uplink is down checks pause on purpose, which is reported elsewhere.
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@ With each beat it learns whether all nodes are drained, and the others' usage of
 beat for a second less than a lease makes no checks: others may consider it gone and take over its sources. Once it
 beats again it continues, or finds that it was removed, and rejoins.
 
-Follows other nodes' changes of sources, of ownership and of the outbox. Each node keeps all sources in
-memory, so that it can answer for all, and runs only its own actors. Every second it reads the others' changes
-in commit order. Each change of ownership starts actors here and stops others.
+Follows other nodes' changes of sources, of ownership and of the outbox. Each node keeps all sources in memory, so that
+it can answer for all, and runs only its own actors. Every second it reads the others' changes in commit order. Each
+change of ownership starts actors here and stops others.
 
-A node's share of the work: rendezvous hashing over the current members. And rate limits over all nodes. The
-owner of a key is the member with the highest hash of member and key: pure, equal at all nodes, and when one
-of n members leaves only its own 1/n moves. Each beat has the counts of recent clients at this node, from when
-they were first recorded. The others charge the difference to their own buckets. So a client may exceed its
-rate by its requests to other nodes within a beat.
+A node's share of the work: rendezvous hashing over the current members. And rate limits over all nodes. The owner of a
+key is the member with the highest hash of member and key: pure, equal at all nodes, and when one of n members leaves
+only its own 1/n moves. Each beat has the counts of recent clients at this node, from when they were first recorded.
+The others charge the difference to their own buckets. So a client may exceed its rate by its requests to other nodes
+within a beat.
 """
 
 from __future__ import annotations

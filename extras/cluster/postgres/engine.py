@@ -1,37 +1,30 @@
-"""The database: connections, the writing threads, readers, the schema's steps, the watch. Start with `writer.py`.
+"""The database: connections, the writing threads, readers, the schema's steps, the watch.
 
-Connections: connecting and reconnecting, the stores' statements in PostgreSQL's dialect, its errors as ours.
-PostgreSQL keeps the space of deleted rows for itself and gives none back. So the size of the data is that of
-the present rows, not of the files: the total must fall when events are deleted, and not only after autovacuum
-has run.
+PostgreSQL keeps the space of deleted rows for itself and gives none back. So the size of the data is that of the
+present rows, not of the files: the total must fall when events are deleted, and not only after autovacuum has run.
 
-Reading a server's properties for `server.judge`, and the examination for `doctor`: read-only, without a
-start.
+The members of a database in PostgreSQL: a row for each, a view, and a lock on the view for changing it. A beat is a
+single statement and locks its own row only. A change of the view locks the view's row first and then the members'
+rows, so two changes cannot deadlock, and the second finds nothing left to do.
 
-The members of a database in PostgreSQL: a row for each, a view, and a lock on the view for changing it. A
-beat is a single statement and locks its own row only. A change of the view locks the view's row first and
-then the members' rows, so two changes cannot deadlock, and the second finds nothing left to do.
+The read-only connections: two for pages, one for look-ups, each used by one thread at a time. A read is one read-only
+transaction, or a single statement. If its connection turns out to be dead, it runs again, once, as it has changed
+nothing. A read without an answer in time, or whose task was cancelled, is cut off: a lock, or a server that hangs,
+must not block the connection for later reads. Look-ups of single rows are gathered: while one round trip runs, new
+look-ups wait for the next one. No look-up joins a running round trip, which may have begun before a key was revoked;
+so the very next request refuses a revoked key. Equal look-ups of one round trip are sent to the server once.
 
-The read-only connections: two for pages, one for look-ups, each used by one thread at a time. A read is one
-read-only transaction, or a single statement. If its connection turns out to be dead, it runs again, once, as
-it has changed nothing. A read without an answer in time, or whose task was cancelled, is cut off: a lock, or
-a server that hangs, must not block the connection for later reads. Look-ups of single rows are gathered:
-while one round trip runs, new look-ups wait for the next one. No look-up joins a running round trip, which
-may have begun before a key was revoked; so the very next request refuses a revoked key. Equal look-ups of one
-round trip are sent to the server once.
-
-The tables, as the numbered SQL that made them. A released step never changes; new steps are added. A step and
-its count in `schema` are one transaction, under its own lock: two concurrent starts wait for each other.
-`oldest` is the oldest program that may work on the tables: a program older than `version`, but not older than
-`oldest`, runs.
+The tables, as the numbered SQL that made them. A released step never changes; new steps are added. A step and its
+count in `schema` are one transaction, under its own lock: two concurrent starts wait for each other. `oldest` is the
+oldest program that may work on the tables: a program older than `version`, but not older than `oldest`, runs.
 
 The thread that listens for other nodes' commits. A notice is a hint: the log is also read every second.
 
-The writing threads. The appender holds the log's lock from before it reads the head until after its commit,
-so positions rise in the order of commits, across all nodes. The other thread writes everything else. If a job
-fails after it has written, or the transaction fails, it is rolled back and each of its jobs runs again in its
-own transaction. A COMMIT is never cancelled: PostgreSQL would stop waiting for a standby and report success.
-Past its deadline the connection is cut instead (`PostgresStorage.follow`), and the outcome is unknown.
+The writing threads. The appender holds the log's lock from before it reads the head until after its commit, so
+positions rise in the order of commits, across all nodes. The other thread writes everything else. If a job fails after
+it has written, or the transaction fails, it is rolled back and each of its jobs runs again in its own transaction. A
+COMMIT is never cancelled: PostgreSQL would stop waiting for a standby and report success. Past its deadline the
+connection is cut instead (`PostgresStorage.follow`), and the outcome is unknown.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ During shipping SQLite makes no checkpoints. The writer makes one when the log i
 all of it: the writer reads the rest, keeps that for the shipper, and empties the log, with no commit in between. A
 shipper that is too far behind loses its chain, so that the disk does not fill up: see `MOST`.
 
-Objects: named bytes in a place outside the data folder that another machine can read. Here the place is a
-folder, on another disk or on a mounted one. A name has parts of lower-case letters, digits and hyphens,
-between slashes.
+Objects: named bytes in a place outside the data folder that another machine can read. Here the place is a folder, on
+another disk or on a mounted one. A name has parts of lower-case letters, digits and hyphens, between slashes.
 """
 
 from __future__ import annotations

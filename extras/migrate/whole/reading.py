@@ -3,10 +3,10 @@
 Checks: bounded line length, known form, order; valid and unique ids; normalized URLs; a destination's alert exists;
 events' ids rise. The last line has the counts and a SHA-256, so that even a cut between two lines is noticed.
 
-The lines of an exported instance, and their JSON Schema. A record travels as stored, field for field, so new
-fields travel from the start. Times are milliseconds since 1970 UTC. Log positions have 63 bits, too many for
-JSON numbers, so they are written as the ids that begin with them. Fields unknown to the storage are refused
-as those of a newer version.
+The lines of an exported instance, and their JSON Schema. A record travels as stored, field for field, so new fields
+travel from the start. Times are milliseconds since 1970 UTC. Log positions have 63 bits, too many for JSON numbers, so
+they are written as the ids that begin with them. Fields unknown to the storage are refused as those of a newer
+version.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
-"""The dashboard's password, sessions, saved views and read events in SQL.
+"""People, passwords, sessions, keys and apps in SQL, with saved views, read events and activity.
 
-Every request looks up its session, like a key: see `keys.py`.
+A person who loses a role or access loses all sessions in the same transaction. Each look-up of a key reads the role,
+so the person's keys lose it at their next request.
 
-People, their roles, invitations and activity in SQL. A person who loses a role or access loses all sessions
-in the same transaction. `keys.py` looks up the role with each key, so the person's keys lose it at their next
-request.
+Every request checks its key or session, so `by_hash` is one indexed look-up, and nothing is cached: the next call
+refuses a key that another process has revoked.
 
-API keys and signing keys in SQL: for the server and for commands. Every request checks its key, so `by_hash`
-is one indexed look-up, and nothing is cached: the next call refuses a key that another process has revoked.
-
-OAuth apps, codes and grants in SQL. A refresh token has two halves: the family finds the grant, the turn
-changes with each renewal. So a known family with another turn is an old token, used again by a thief or by
-the robbed app: the grant ends for both (OAuth 2.1, 4.3.1). An access token is the API key with the grant's
-id; it ends with the grant.
+An OAuth refresh token has two halves: the family finds the grant, the turn changes with each renewal. So a known
+family with another turn is an old token, used again by a thief or by the robbed app: the grant ends for both (OAuth
+2.1, 4.3.1). An access token is the API key with the grant's id; it ends with the grant.
 """
 
 from __future__ import annotations

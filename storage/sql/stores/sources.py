@@ -1,11 +1,11 @@
 """The watched sources, their changes and the defaults of their tags, in SQL.
 
-A source's number in `source_key` outlives it: its events stay findable. A deleted source keeps its row for ten minutes,
-with `deleted:<when>:<id>` as its URL: undo restores it whole. An engine shared by nodes has the table `source_change`.
+A source's number in `source_key` outlives it: its events stay findable. A deleted source keeps its row for ten
+minutes, with `deleted:<when>:<id>` as its URL: undo restores it whole. An engine shared by nodes has the table
+`source_change`.
 
-Days of checks and shifts in SQL. The day number leads the key, so a day's rows are adjacent: new days are
-written at one end and old ones deleted at the other. One source's year takes some hundred look-ups of single
-rows.
+Days of checks and shifts in SQL. The day number leads the key, so a day's rows are adjacent: new days are written at
+one end and old ones deleted at the other. One source's year takes some hundred look-ups of single rows.
 """
 
 from __future__ import annotations
