@@ -116,7 +116,7 @@ def receipt_of(source: str, url: str, coverage: Coverage, logged: LoggedEvents) 
         url_sha256=UNSET if is_short else sha256(url.encode("utf-8", "replace")).hexdigest(),
         start=rfc3339(coverage.start),
         end=rfc3339(coverage.end),
-        says=str(summary(coverage)),
+        says=str(summarise(coverage)),
         looks=sum(coverage.looks),
         answered=coverage.answered,
         outcomes={verdict.name.lower(): coverage.looks[verdict] for verdict in Verdict},
@@ -133,15 +133,15 @@ def receipt_of(source: str, url: str, coverage: Coverage, logged: LoggedEvents) 
     )
 
 
-def summary(coverage: Coverage) -> Message:
+def summarise(coverage: Coverage) -> Message:
     if coverage.unknown_ms >= coverage.end - coverage.start:
         return message("Nothing is known of this time: %(reason)s.", reason=WHYS[coverage.unknown[0].why])
     looks = _check_counts(coverage.answered, sum(coverage.looks) - coverage.answered)
     if coverage.gap is not None:
-        looks = message("%(rest)s, the longest pause was %(span)s", rest=looks, span=length(coverage.gap.seconds))
+        looks = message("%(rest)s, the longest pause was %(span)s", rest=looks, span=span_of(coverage.gap.seconds))
     if not coverage.unknown:
         return message("%(what)s; nothing is unknown.", what=looks)
-    times, span = len(coverage.unknown), length(-(-coverage.unknown_ms // 1000))
+    times, span = len(coverage.unknown), span_of(-(-coverage.unknown_ms // 1000))
     why = joined(list(dict.fromkeys(WHYS[span.why] for span in coverage.unknown))[:MOST_WHYS], "; ")
     if times == 1:
         says = "%(what)s; one time is unknown, %(span)s in all (%(reason)s)."
@@ -159,7 +159,7 @@ def _check_counts(answered: int, failed: int) -> Message:
     return message("%(count)s checks succeeded, %(bad)s failed", count=successes, bad=failures)
 
 
-def length(seconds: int) -> Message:
+def span_of(seconds: int) -> Message:
     """Format a duration in at most two units, rounded up to the smaller one.
 
     >>> [str(length(seconds)) for seconds in (0, 59, 720, 5_401, 90_000, 86_400 * 12 + 1)]
@@ -300,7 +300,7 @@ class MessageSigner:
         return [("Signature-Input", f"{_LABEL}={params}"), ("Signature", f"{_LABEL}=:{signature}:")]
 
 
-def directory(signers: Sequence[MessageSigner]) -> bytes:
+def key_directory(signers: Sequence[MessageSigner]) -> bytes:
     """Encode the public halves as a directory, a JWK Set, with retired keys for requests in flight."""
     keys = [
         {"kty": "OKP", "crv": "Ed25519", "x": key.x, "kid": key.key_id, "use": "sig", "nbf": key.created_at // 1000}
@@ -337,12 +337,12 @@ def is_secret(text: str) -> bool:
     return text.startswith(PREFIX) and 24 <= len(entropy) <= 64
 
 
-def live(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
+def live_secrets(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
     """Return the secrets that sign at a moment, newest first: the current one and those in their overlap."""
     return tuple(secret.value for secret in secrets if secret.until is None or at < secret.until)[:MOST_LIVE]
 
 
-def sign(secrets: Sequence[str], webhook_id: str, timestamp: int, body: bytes) -> str:
+def sign_webhook(secrets: Sequence[str], webhook_id: str, timestamp: int, body: bytes) -> str:
     """Return the value of `webhook-signature`: one token per secret, so that a receiver may hold any of them."""
     signed = signed_bytes(webhook_id, timestamp, body)
     return " ".join(token_of(secret, signed) for secret in secrets)

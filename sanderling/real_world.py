@@ -77,7 +77,7 @@ async def open_datagrams(host: str) -> trio.socket.SocketType:
 
 
 class Listening:
-    """Opened early, so a busy port ends the start. As `listen`, hands over first, after `give_up`; then opens anew."""
+    """Opened early, so a busy port ends the start. As `listen`, hands over first, after `give_up`; then opens again."""
 
     def __init__(self) -> None:
         self.ready: dict[tuple[str, int], Sequence[trio.SocketListener]] = {}

@@ -112,12 +112,12 @@ def new_secret(world: World) -> str:
 def signed_headers(destination: Destination, webhook_id: str, body: bytes, world: World) -> dict[str, str]:
     """Return the headers of an attempt. Timestamp and signature are new each time, id and body are not."""
     now = world.now()
-    timestamp = now // 1000
+    timestamp, secrets = now // 1000, signatures.live_secrets(destination.secrets, now)
     return {
         "Content-Type": MEDIA if destination.format == "cloudevents" else "application/json",
         "webhook-id": webhook_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": signatures.sign(signatures.live(destination.secrets, now), webhook_id, timestamp, body),
+        "webhook-signature": signatures.sign_webhook(secrets, webhook_id, timestamp, body),
     }
 
 

@@ -103,7 +103,7 @@ class _Pool:
         connections = [*self._busy, *self._idle]
         self._busy.clear()
         self._idle.clear()
-        with trio.CancelScope(shield=True):  # each is closed by force, without waiting
+        with trio.move_on_after(1, shield=True):  # each is closed by force, without waiting
             for connection in connections:
                 await connection.aclose()
 

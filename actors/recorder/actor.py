@@ -33,7 +33,7 @@ from actors.egress.http import Sign
 from actors.egress.url import Url
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.recorder.event_builder import Identifiers, build
-from actors.signatures import MessageSigner, Signer, content_digest, directory, jwks, new_signing_key
+from actors.signatures import MessageSigner, Signer, content_digest, jwks, key_directory, new_signing_key
 from actors.world import World
 from storage.append import Answer, Marks, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError
@@ -86,7 +86,7 @@ class SigningKeys:
     async def directory(self, authority: str, at: int) -> Directory:
         """Return an authority's key directory (Web Bot Auth), signed; at: s since 1970. Raises StorageError."""
         await self._refresh()
-        body = directory(self._messages)
+        body = key_directory(self._messages)
         digest = content_digest(body)
         proof = self._messages[0].sign_directory(authority, digest, at)
         return Directory(body, {"Content-Digest": digest, **dict(proof)})

@@ -48,7 +48,7 @@ def health(context: AppContext) -> Answer:
 
 
 def readiness(context: AppContext) -> Answer:
-    """Report what works, what fails, how far checks lag. `warnings` do not make it unready. Raises Refusal."""
+    """Report working and failing parts, and how far checks lag. `warnings` do not make it unready. Raises Refusal."""
     parts = dict(context.readiness())
     if context.draining():
         parts["service"] = "The service is stopping."

@@ -13,7 +13,7 @@ from actors.errors import Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.query import QueryError, Texts, UnknownLanguage, decode_event, matches, parse
-from actors.signatures import CoverageReceipt, LoggedEvents, receipt_of, summary
+from actors.signatures import CoverageReceipt, LoggedEvents, receipt_of, summarise
 from api.fields.queries import Cursor
 from api.fields.sources import HeldEvents, PushStatus, SourceStatus
 from api.nouns import events, sources
@@ -188,7 +188,7 @@ class SourceCoverage(NamedTuple):
 
     @property
     def says(self) -> Message:
-        return summary(self.found)
+        return summarise(self.found)
 
 
 async def coverage(

@@ -138,7 +138,7 @@ class Connection:
             await self._wire.aclose()
 
     async def _watch(self) -> None:
-        """Close the connection once it has been idle for too long. Runs beside all its requests."""
+        """Close the connection once it has been idle for too long. Runs alongside all its requests."""
         terminated, waits = self._context.terminated, True
         with self._watching:
             while waits:

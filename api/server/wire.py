@@ -64,7 +64,7 @@ class Wire:
         await self._inner.send_all(data)
 
     def send_nowait(self, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
-        """Send what the socket takes at once, cheaper than Trio does; return the rest. `send_all` raises any error."""
+        """Send as much as the socket takes at once; return the rest. `send_all` raises any error."""
         if self._descriptor is None or self.eof:
             return data
         try:

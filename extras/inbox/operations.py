@@ -96,7 +96,7 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     headers: dict[str, str] = {}
     for name, value in capture.headers:
         headers.setdefault(name, value)
-    secrets = [secret for each in destinations for secret in signatures.live(each.secrets, capture.received_at)]
+    secrets = [secret for each in destinations for secret in signatures.live_secrets(each.secrets, capture.received_at)]
     contents, events = read(capture.body), list[ReceivedEvent]()
     for number, event in enumerate(contents.events):
         if number % _TURN == 0:

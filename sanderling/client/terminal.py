@@ -85,7 +85,7 @@ def print_page(
 
 
 def print_made(made: object, says: str, last: str = "", *, as_json: bool) -> None:
-    """Print JSON; else what was done, on stderr, and on stdout the one text to copy, if any."""
+    """Print JSON; else a report on stderr, and on stdout the one text to copy, if any."""
     if as_json:
         print_json(made)
         return

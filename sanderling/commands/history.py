@@ -196,7 +196,7 @@ async def coverage(client: Client, *, name: str, since: str, until: str | None, 
 
 
 def receipt_lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    from actors.signatures import length
+    from actors.signatures import span_of
     from sanderling_client.receiver.receipt import WHYS
 
     yield plain(str(receipt.get("url") or receipt["source_id"]))
@@ -206,7 +206,7 @@ def receipt_lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Ite
     if said := ", ".join(f"{count:,} {LOOKS[verdict].word}" for verdict, count in counts):
         yield f"  checks: {said}; changed bodies: {receipt['versions']:,}"
     if (gap := receipt["longest_gap"]) is not None:
-        yield f"  longest gap: {length(gap['seconds'])}, from {moment(gap['from'], zone)} to {moment(gap['to'], zone)}"
+        yield f"  longest gap: {span_of(gap['seconds'])}, from {moment(gap['from'], zone)} to {moment(gap['to'], zone)}"
     for span in receipt["unknown"]:
         why = WHYS.get(span["why"], plain(span["why"]))
         yield f"  unknown from {moment(span['from'], zone)} to {moment(span['to'], zone)}: {why}"

@@ -645,7 +645,7 @@ HEADS: Final = ("size", "share", "events", "source")
 
 
 class Need(Struct, frozen=True):
-    """What an upgrade needs. copied: the database must be copied to be able to shrink. needed, free: bytes on disk."""
+    """The needs of an upgrade. copied: the database must be copied to shrink later. needed, free: bytes on disk."""
 
     schema: int
     newest: int

@@ -9,7 +9,7 @@ shift also stores up to when its checks are saved: a crash loses later ones.
 
 The tally of a source: its checks by hour, about ten bytes an hour. Pure. It travels in the source's lazily saved
 state, like the trail. The running hour comes first, in fixed positions, so a check costs one packing; past hours
-follow, one chunk per day. Past days move to their own table, from which coverage receipts are made (`coverage`). An
+follow, one chunk per day. Past days move to their own table; receipts are made from it. An
 hour holds the number of checks by verdict and, for successful ones, the first, the last and the longest gap. Times are
 whole seconds, so a gap is accurate to one second. An hour that was counted twice (its clock was set back) is stored in
 two parts, and readers must not trust its times.
@@ -46,7 +46,7 @@ _MOST: Final = 0xFFFF
 _KINDS: Final = len(Verdict)
 _DAY: Final = 24
 _new: Final = tuple.__new__
-"""Makes an hour in half the time of its own constructor."""
+"""Makes an hour twice as fast as its own constructor."""
 _QUIET: Final = [(count, *[0] * (_KINDS - 1)) for count in range(0x80)]
 
 

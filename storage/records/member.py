@@ -62,7 +62,7 @@ class Member(Struct, frozen=True):
 
 
 class Failover(NamedTuple):
-    """A database failover that a member saw. ends: the log's newest position after it. shown: what readers had seen."""
+    """A database failover that a member saw. ends: the log's newest position after it. shown: the readers' position."""
 
     ends: Seq
     shown: Seq

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Transaction:
-    """What a job sees. An append sets `newest`. `afterwards`: called on the loop with the outcome (False: unknown)."""
+    """The view of a job. An append sets `newest`. `afterwards`: called on the loop with the outcome, or False."""
 
     EPOCH = "SELECT value FROM fact WHERE name='epoch'"
     SHARED = False
@@ -115,7 +115,7 @@ class Writer(Protocol):
         `events` and `rows` say how much it writes. `holds`: the rows that it reads and changes, or counts up. A shared
         database locks those of all jobs of a transaction in one order before the first job, so no two nodes deadlock.
         may_wait: a thread may wait a moment for other jobs, so that they share a transaction.
-        Raises what the job raises, DiskFull, Unavailable, Corrupt. If
+        Raises the job's error, DiskFull, Unavailable, Corrupt. If
         cancelled, the job may still happen.
         """
 

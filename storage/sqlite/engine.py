@@ -548,7 +548,7 @@ class WriterThread(WritingThread):
             self._head = max(self._head, head)
 
     def _attempt(self, tickets: Sequence[Ticket[Any]]) -> Seq:
-        """Commit jobs; return the newest position, 0 for none. Raises what spoils the transaction."""
+        """Commit jobs; return the newest position, 0 for none. Raises the error that spoils the transaction."""
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         transaction = Transaction(connection, self._vault)

@@ -85,7 +85,7 @@ def entrust_all(made: Path, folder: Path) -> None:
 
 
 def named_by_hand(path: Path) -> IO[bytes]:
-    """Open a file with root's rights, unless its place is another user's, who may link to others. Raises OSError."""
+    """Open a file with root's rights, unless its folder is another user's, for fear of links. Raises OSError."""
     if os.geteuid() != ROOT and os.getuid() == ROOT and _placed_by(path) == ROOT:
         with as_root():
             return path.open("rb")

@@ -182,7 +182,7 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
 def drop_secrets(copy: Path) -> None:
     """Delete all secrets in a copy, and the dashboard's password. Needs no key."""
     with closing(connect(copy, _EDIT)) as connection, translated():
-        migrate(connection, vault=Vault(random_bytes(SIZE)))  # a throwaway key: what it seals is removed at once
+        migrate(connection, vault=Vault(random_bytes(SIZE)))  # a throwaway key: its boxes are removed at once
         _empty(connection, password=False)
 
 

@@ -143,7 +143,7 @@ async def sign_out(visit: Visit) -> Reply:
 
 
 async def check_again(visit: Visit, field: str, given: str) -> Password:
-    """Check the password in an open session, whatever strangers try. Raises InvalidForm at `field`, Refusal (429)."""
+    """Check the password in an open session, despite strangers' tries. Raises InvalidForm at `field`, Refusal (429)."""
     assert visit.session is not None
     visit.attempts.in_session(visit.session.id)
     present = await _password_of(visit, visit.session)
@@ -185,7 +185,7 @@ async def show_mail(visit: Visit) -> Page:
 async def take_wish(visit: Visit) -> Page:
     wish: SubscriptionForm = visit.form
     id, secret = visit.path["id"], visit.path["secret"]
-    with suppress(NotFound):  # the page says so
+    with suppress(NotFound):  # the page reports it
         if wish.wish == "agree":
             await destinations.agree(visit, id, secret)
         elif wish.wish == "stop" or wish.one_click == "One-Click":

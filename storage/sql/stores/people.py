@@ -1,6 +1,6 @@
 """People, passwords, sessions, keys and apps in SQL, with saved views, read events and activity.
 
-A person who loses a role or access loses all sessions in the same transaction. Each look-up of a key reads the role,
+A person who loses a role or access loses all sessions in the same transaction. Each request with a key reads the role,
 so the person's keys lose it at their next request.
 
 Every request checks its key or session, so `by_hash` is one indexed look-up, and nothing is cached: the next call
@@ -162,7 +162,7 @@ class SavedViews(Store):
 
 
 MOST_MARKS = 2_000
-"""Marks of a person beside the position; with more, it moves up to the oldest of these, so nothing gets unread."""
+"""Marks of a person besides the position; with more, it moves up to the oldest of these, so nothing gets unread."""
 _OLDEST = "SELECT seq FROM read_mark WHERE person=? AND whole=0 ORDER BY seq DESC LIMIT 1 OFFSET ?"
 _MARK = """INSERT INTO read_mark(person, whole, seq, read) VALUES(?,?,?,?)
     ON CONFLICT(person, whole, seq) DO UPDATE SET read=excluded.read"""

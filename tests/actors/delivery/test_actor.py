@@ -52,7 +52,7 @@ async def test_d2_d3_a_repeat_has_the_same_id_and_bytes_and_a_fresh_timestamp_an
         headers, now = arrival.headers, int(NOW / 1000 + arrival.at)
         assert int(headers["webhook-timestamp"]) == now
         signed = headers["webhook-signature"]
-        assert signed == signatures.sign(["whsec_AAAA"], headers["webhook-id"], now, arrival.body)
+        assert signed == signatures.sign_webhook(["whsec_AAAA"], headers["webhook-id"], now, arrival.body)
     assert await rig.results() == ["retry", "retry", "sent"]
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.language.sentences import patterns, translated, translated_lines
 from actors.language.speaking import speaking
 from actors.notices import destination_notice
-from actors.signatures import summary
+from actors.signatures import summarise
 from sanderling_client.receiver.receipt import WHYS
 from storage.records.coverage import Coverage, Gap, UnknownPeriod, Why
 from storage.records.destination import Attempt, Destination, Notice
@@ -59,7 +59,7 @@ def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0))
     """Return the sentence of a week's receipt, with an unknown hour for each reason."""
     unknown = [UnknownPeriod(Millis(n * _HOUR), Millis((n + 1) * _HOUR), why) for n, why in enumerate(whys)]
     week = Millis(168 * _HOUR)
-    return summary(Coverage(Millis(0), week, looks, 1, None, None, Gap(Millis(0), Millis(5_460_000)), unknown, 0))
+    return summarise(Coverage(Millis(0), week, looks, 1, None, None, Gap(Millis(0), Millis(5_460_000)), unknown, 0))
 
 
 def test_a_receipt_with_any_unknown_is_translated() -> None:

@@ -4,7 +4,16 @@ from typing import get_args
 
 import msgspec
 
-from actors.signatures import MOST_BYTES, MOST_URL, LoggedEvents, Signer, jwks, new_signing_key, receipt_of, summary
+from actors.signatures import (
+    MOST_BYTES,
+    MOST_URL,
+    LoggedEvents,
+    Signer,
+    jwks,
+    new_signing_key,
+    receipt_of,
+    summarise,
+)
 from sanderling_client.receiver.receipt import WHYS, coverage_explained, is_coverage
 from sanderling_client.verify import check_event, decode, key_set
 from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, UnknownPeriod, Why
@@ -46,16 +55,16 @@ def test_it_verifies_as_an_event_does() -> None:
 
 
 def test_a_receipt_has_a_summary_sentence() -> None:
-    assert str(summary(known())) == (
+    assert str(summarise(known())) == (
         "1,204 checks succeeded, 3 failed, the longest pause was 12 min; nothing is unknown."
     )
     hole = UnknownPeriod(START, Millis(START + 1_860_000), "crash")
-    assert str(summary(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
+    assert str(summarise(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
         "1 check succeeded, the longest pause was 12 min; one time is unknown, 31 min in all "
         "(the service ended without a word)."
     )
     nothing = UnknownPeriod(START, Millis(START + 7 * DAY), "retention")
-    assert str(summary(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
+    assert str(summarise(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
 
 
 def test_a_receipt_states_its_proof_and_the_limits() -> None:

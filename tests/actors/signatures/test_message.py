@@ -11,7 +11,7 @@ import nacl.signing
 import pytest
 from nacl.exceptions import BadSignatureError
 
-from actors.signatures import DIRECTORY_LIFE, LIFE, MessageSigner, content_digest, directory, new_signing_key
+from actors.signatures import DIRECTORY_LIFE, LIFE, MessageSigner, content_digest, key_directory, new_signing_key
 from storage.records.identity import Millis
 
 KEY = new_signing_key(bytes(range(32)), Millis(1_792_317_847_000))
@@ -46,7 +46,7 @@ def components(**more: str) -> dict[str, str]:
 def test_a_signed_request_can_be_checked_by_the_directory_alone() -> None:
     signer = MessageSigner(KEY)
     headers = dict(signer.sign_request("GET", "news.example", "/list", AGENT, AT))
-    found = checked(headers, components(), directory([signer]))
+    found = checked(headers, components(), key_directory([signer]))
     assert headers["Signature-Agent"] == f'sig1="{AGENT}"'
     assert (found["tag"], found["alg"]) == ("web-bot-auth", "ed25519")
     assert (int(found["created"]), int(found["expires"])) == (AT, AT + LIFE)
@@ -57,12 +57,12 @@ def test_it_holds_for_no_other_request(other: dict[str, str]) -> None:
     signer = MessageSigner(KEY)
     headers = dict(signer.sign_request("GET", "news.example", "/list", AGENT, AT))
     with pytest.raises(BadSignatureError):
-        checked(headers, components(**other), directory([signer]))
+        checked(headers, components(**other), key_directory([signer]))
 
 
 def test_checks_and_events_are_signed_with_different_keys() -> None:
     signer = MessageSigner(KEY)
-    (published,) = json.loads(directory([signer]))["keys"]
+    (published,) = json.loads(key_directory([signer]))["keys"]
     assert published["kid"] == signer.key.key_id != KEY.key_id
     assert MessageSigner(KEY).key == signer.key, "it is the same after a restart"
     assert KEY.seed.hex() not in repr(signer) and "d" not in published
@@ -70,7 +70,7 @@ def test_checks_and_events_are_signed_with_different_keys() -> None:
 
 def test_the_directory_is_signed_for_one_authority_and_its_own_text() -> None:
     signer = MessageSigner(KEY)
-    body = directory([signer])
+    body = key_directory([signer])
     headers = dict(signer.sign_directory("watch.example", content_digest(body), AT))
     said = {'"@authority";req': "watch.example", '"content-digest"': content_digest(body)}
     found = checked(headers, said, body)

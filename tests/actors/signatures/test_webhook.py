@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.signatures import live, new_secret, sign
+from actors.signatures import live_secrets, new_secret, sign_webhook
 from sanderling_client.verify import HEADERS, Verdict, check_webhook, key_of
 from storage.records.destination import Secret
 from storage.records.identity import Millis
@@ -23,12 +23,12 @@ def verify(secrets: Sequence[str], id: str, timestamp: str, signature: str, body
 
 
 def test_the_published_example_gives_the_published_signature() -> None:
-    assert sign([SECRET], ID, AT, BODY) == HEADER
+    assert sign_webhook([SECRET], ID, AT, BODY) == HEADER
 
 
 def test_d11_during_a_rotation_both_secrets_sign_the_new_one_first() -> None:
     new = new_secret(bytes(range(32)))
-    header = sign([new, SECRET], ID, AT, BODY)
+    header = sign_webhook([new, SECRET], ID, AT, BODY)
     assert header.split(" ")[1] == HEADER
     for held in (new, SECRET):
         assert verify([held], ID, str(AT), header, BODY, now=AT).valid
@@ -36,9 +36,9 @@ def test_d11_during_a_rotation_both_secrets_sign_the_new_one_first() -> None:
 
 def test_d11_the_old_secret_stops_at_its_minute_and_at_most_five_sign() -> None:
     secrets = (Secret("new"), Secret("old", until=Millis(1000)))
-    assert live(secrets, Millis(999)) == ("new", "old")
-    assert live(secrets, Millis(1000)) == ("new",)
-    assert live([Secret(str(n)) for n in range(9)], Millis(0)) == ("0", "1", "2", "3", "4")
+    assert live_secrets(secrets, Millis(999)) == ("new", "old")
+    assert live_secrets(secrets, Millis(1000)) == ("new",)
+    assert live_secrets([Secret(str(n)) for n in range(9)], Millis(0)) == ("0", "1", "2", "3", "4")
 
 
 def test_a_header_with_unknown_tokens_is_valid_when_any_token_matches() -> None:

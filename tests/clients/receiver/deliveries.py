@@ -24,7 +24,7 @@ BODY = a_body()
 
 
 def headers(body: bytes = BODY, *, secrets: tuple[str, ...] = (SECRET,), id: str = ID, at: int = NOW) -> dict[str, str]:
-    signature = signatures.sign(secrets, id, at, body)
+    signature = signatures.sign_webhook(secrets, id, at, body)
     return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
 
 

@@ -37,7 +37,7 @@ def run(folder: Path, name: str, *arguments: str, stdin: bytes = b"") -> subproc
 
 def keep(folder: Path, body: bytes = BODY, *secrets: str) -> None:
     at = int(wall()) - 7
-    signature = signatures.sign(secrets or (SECRET,), ID, at, body)
+    signature = signatures.sign_webhook(secrets or (SECRET,), ID, at, body)
     (folder / "headers").write_text(
         f"HTTP/1.1 200 OK\r\nWebhook-Id: {ID}\r\nWebhook-Timestamp: {at}\r\nWebhook-Signature: {signature}\r\n"
     )

@@ -35,7 +35,7 @@ BODY = a_body()
 
 def headers(*secrets: str, body: bytes = BODY) -> dict[str, bytes]:
     at = now() // 1000
-    signature = signatures.sign(secrets or (SECRET,), ID, at, body)
+    signature = signatures.sign_webhook(secrets or (SECRET,), ID, at, body)
     return {
         "webhook-id": ID.encode(),
         "webhook-timestamp": str(at).encode(),
