@@ -219,23 +219,27 @@ async def mark_read(visit: Visit) -> Go:
         await store.mark_all(reader_of(visit), upto)
         return Go(own_path(form.back), say("All events so far are marked as read."))
     # One more than the marks of a person: then the position moves up to the oldest of these, and none is left.
-    seqs = await _unread(visit, filters, await _read_events(visit), upto, MOST_MARKS + 1)
+    seqs, _ = await _unread(visit, filters, await _read_events(visit), upto, MOST_MARKS + 1)
     await store.mark(reader_of(visit), seqs, read=True)
     return Go(own_path(form.back), say("%(count)s marked as read.", count=len(seqs)))
 
 
-async def _unread(visit: Visit, filters: Filters, marks: ReadEvents, upto: Seq, most: int) -> Sequence[Seq]:
-    """Return the newest unread events up to a position that pass the filters. Raises Refusal (400), Overloaded."""
+async def _unread(
+    visit: Visit, filters: Filters, marks: ReadEvents, upto: Seq, most: int, searches: int | None = None
+) -> tuple[Sequence[Seq], bool]:
+    """Return the newest unread events up to a position that pass the filters, and whether there may be more. Raises
+    Refusal (400), Overloaded.
+    """
     passing = await events.event_filter_for(visit, msgspec.convert(_asked(filters), EventsQuery))
     oldest = Seq(min([marks.upto, *(seq - 1 for seq, has in marks.marks.items() if not has)]))
     place: Seq | None = Seq(upto + 1)
     found = list[Seq]()
-    while place is not None and len(found) < most:
-        window = TimeWindow(oldest, place)
+    while place is not None and len(found) < most and searches != 0:
+        window, searches = TimeWindow(oldest, place), searches and searches - 1
         page = await events.find(visit.context.storage.log, window, passing, events.AT_ONCE, newest_first=True)
         found += [event.seq for event in page.events if not marks.has(event.seq)]
         place = page.next
-    return found[:most]
+    return found[:most], place is not None or len(found) > most
 
 
 def _position(id: str, field: str) -> Seq:
@@ -253,6 +257,8 @@ async def not_read(visit: Visit) -> Go:
 READER: Final = "/stream/read"
 COUNTED: Final = 300
 """The newest events, for the counts of unread ones by tag; also the most unread ones that a button counts."""
+SEARCHES: Final = 4
+"""Bounded reads of the log for that count, however long it is."""
 MOST_TAGS: Final = 30
 
 
@@ -284,10 +290,10 @@ async def read(visit: Visit) -> Page:
             marks = marks._replace(marks={**marks.marks, stored.seq: True})
     unread = {item.id for item in items if not marks.has(seq_of(item.id))}
     watched = await sources_of(visit, [value for name, value in filters if name == "source"])
-    count = len(await _unread(visit, filters, marks, _position(since, "id"), COUNTED + 1))
+    counted, more = await _unread(visit, filters, marks, _position(since, "id"), COUNTED, SEARCHES)
     shows = {
         "rows": [(item, item.id in unread, f"{there}{'&' if '?' in there else '?'}entry={item.id}") for item in items],
-        "unread": f"{COUNTED}+" if count > COUNTED else count,
+        "unread": f"{len(counted)}{'+' if more else ''}" if counted else "",
         "marks": {"id": since, "back": here} | wanted.typed(),
         "entry": entry,
         "onward": onward,

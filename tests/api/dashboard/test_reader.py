@@ -89,6 +89,15 @@ async def test_a_source_is_marked_as_read_beyond_its_page_and_not_what_came_late
     assert not button(browser)
 
 
+async def test_the_count_of_unread_entries_reads_a_bounded_part_of_the_log(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "SEARCHES", 1)
+    await house.publish(*(f"Tide {number}" for number in range(250)))
+    await browser.get("/stream/read")
+    assert button(browser) == "Mark 200+ as read"
+
+
 async def test_a_tag_with_more_entries_than_marks_is_read_as_a_whole(
     house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
