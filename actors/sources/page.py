@@ -1,10 +1,9 @@
-"""The tier of pages: compares a page's text with the settled one. Start with `reader.py`.
+"""The tier of pages: compares a page's text with the settled one. It reports a page only when its content really
+changed, and a list's new items one by one.
 
-The preview of watching a page and the search for a text on it.
-
-Pages without a feed: reported only when the content really changed; lists, one draft for each new item. `SharedBlocks`
-remembers the content of each host's watched pages, and shows a check the blocks that other pages share. It is fed from
-memories that checks read and write anyway, so an unchanged page costs nothing, and it refills after a restart.
+`SharedBlocks` remembers the content of each host's watched pages, and shows a check the blocks that other pages
+share. It is fed from memories that checks read and write anyway, so an unchanged page costs nothing, and it refills
+after a restart.
 """
 
 from __future__ import annotations

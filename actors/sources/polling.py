@@ -1,6 +1,6 @@
 """Polled sources, of any tier.
 
-`actor.py` is the life of such a source; its tier reads the bodies (`actors/sources/tiers.py`).
+A source's tier reads the bodies (`actors/sources/tiers.py`).
 
 A polled source's life: sleep, check, harvest, send. One task, one mailbox, no other state than its memory. A harvest
 owns the memory it carries: until the recorder acknowledges it, this actor does not know whether it was committed. So a

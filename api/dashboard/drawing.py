@@ -1,4 +1,4 @@
-"""Drawing for many screens: times, amounts and charts, differences. All of it is pure. Start with `figures.py`.
+"""Drawing for many screens: times, amounts and charts, differences. All of it is pure.
 
 An event as lines for people: its difference with the changed words of a line (`ui.diff`), typed changes. Pure.
 

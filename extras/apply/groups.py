@@ -1,6 +1,6 @@
 """Groups by template in files: tables that expand into sources and alerts.
 
-The service expands a template and its parameters (`attaching.py`). Each resulting source and alert is then compared,
+The service expands a template and its parameters (`acting.py`). Each resulting source and alert is then compared,
 changed and deleted like any other. Only the tag `template:<id>` is special: it is added to existing sources, so the
 next plan recovers from a crash at any point. Pure.
 """

@@ -1,5 +1,4 @@
 """Several nodes on one storage: membership and ownership.
 
-`ownership.py` computes this node's share and shares rate limits, `membership.py` sends its heartbeats. A single node
-owns everything.
+`membership.py` computes this node's share, shares rate limits and sends its heartbeats. A single node owns everything.
 """
