@@ -2,7 +2,7 @@
 
 All of it is pure: bytes and records in, bytes out; it may import only `storage.records` and the checks of the Python
 client (`sanderling_client.verify`, `receiver/receipt.py`). The recorder signs events, deliveries sign requests; bins
-and receivers verify both. It has four kinds, each with its own section.
+and receivers verify both.
 
 A coverage receipt: the known checks of a source in a period, signed like an event. It proves who states it and that it
 was not altered; outsiders cannot verify that the checks were made. It lists its own gaps. Numbers are integers, so the

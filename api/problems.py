@@ -3,8 +3,8 @@
 Handlers and hooks raise a `Refusal` for a fault in the request; actors raise `actors.errors`. `refusals.refusal_of`
 turns any exception into the Refusal to send. Anything else is our own bug: a 500 that reveals no details.
 
-Refusals for people, with the text to type instead. Pure. The API's problem documents keep rules, locations and types,
-for programs. `refusal_words.toml` has the sentences.
+Problem documents have rules, locations and types, for programs. `refusal_words.toml` has the sentences for people,
+with the text to type instead.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Feeds as entries, whatever their format (RSS, Atom, JSON Feed), and sitemaps. All pure. Start with `feeds.py`.
+"""Feeds as entries, whatever their format (RSS, Atom, JSON Feed), and sitemaps. All pure.
 
-An entry of a feed, whatever its format: identity, material fingerprint, capped texts.
-
-The reading of feeds: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed 1.0 and 1.1
+Reads RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed 1.0 and 1.1
 (https://www.jsonfeed.org/version/1.1/), as leniently; and lists of feeds: OPML, FOAF and iGoogle. feedparser gets a
 stream of decoded UTF-8, never a str or bare bytes: it would open a file or address that they name. Its sanitiser and
 its rewriting of links in HTML are off, since no markup survives `text.plain`. listparser gets UTF-8 bytes with a BOM;

@@ -7,9 +7,7 @@
 
 `conditions` defines a condition. OR and AND are operators only in capitals; in quotes they are words. A word may end
 in `*`. Errors give the character where they begin, counted from 0, and a correction. The limits bound the cost of a
-query.
-
-Nodes of a parsed query: frozen, comparable, printable as understood.
+query. Nodes are frozen, comparable, and printable as understood.
 """
 
 from __future__ import annotations

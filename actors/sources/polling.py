@@ -1,11 +1,9 @@
-"""Polled sources, of any tier.
+"""The life of a polled source: sleep, check, harvest, send. Its tier (`actors/sources/tiers.py`) reads the bodies.
 
-A source's tier reads the bodies (`actors/sources/tiers.py`).
-
-A polled source's life: sleep, check, harvest, send. One task, one mailbox, no other state than its memory. A harvest
-owns the memory it carries: until the recorder acknowledges it, this actor does not know whether it was committed. So a
-request without an answer is followed by reading the state back from storage. The tier's own memory (seen entries, page
-blocks) is read from storage only when a body has changed: an idle source takes a few kilobytes.
+One task, one mailbox, no other state than its memory. A harvest owns the memory it carries: until the recorder
+acknowledges it, this actor does not know whether it was committed. So a request without an answer is followed by
+reading the state back from storage. The tier's own memory (seen entries, page blocks) is read from storage only when a
+body has changed: an idle source takes a few kilobytes.
 
 The hops of one source that follows: the next page and its time, and the commit after it. A hop reads the waiting items
 from storage and commits its event with the memory that no longer has the item waiting, so a crash neither loses nor

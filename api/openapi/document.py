@@ -1,10 +1,10 @@
-"""One operation of the description: its parameters, its body, its answers and its problems.
+"""OpenAPI 3.1, made from the routes and the types that validate their requests, with the requests to destinations.
 
-JSON Schemas of everything on the wire, for the description's components and for `/schemas/`. msgspec makes them from
-the types that validate requests and write answers. This module adds the parts that types lack: formats, bounds
-(`schemas` in `words/*.json`), and from `words/types.md` the fields of storage's types and details of the API's.
+`/schemas/` has the JSON Schemas of everything on the wire. msgspec makes them from the types that validate requests
+and write answers. This module adds the parts that types lack: formats, bounds (`schemas` in `words/*.json`), and from
+`words/types.md` the fields of storage's types and details of the API's.
 
-The prose and the examples of the description, read from `words/` when it is first made. `words/<noun>.md` has a noun's
+The prose and the examples are read from `words/` when the description is first made. `words/<noun>.md` has a noun's
 tag, and below a heading for each operation its description: a paragraph is one line, as in the document.
 `words/<noun>.json` has the data for generators: parameters of paths and of queries (`*`: of any type), examples of
 bodies, links to other operations, formats and bounds of fields (`schemas`), and one example of each type. The examples
@@ -13,9 +13,7 @@ kinds of errors, for `api/problems.py`. Three short forms save copies. A section
 others include as `{name}`. In JSON, `"{Event}"` stands for the example of a type, also inside a text, and `{"{Event}":
 {"title": "Prices"}}` for that example with other values.
 
-OpenAPI 3.1, made from the routes and the types that validate their requests, with the requests to destinations.
-
-The nouns of the API, one row each. Nothing else lists the nouns.
+The nouns of the API have one row each; nothing else lists them.
 """
 
 from __future__ import annotations
