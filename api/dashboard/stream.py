@@ -225,7 +225,7 @@ async def mark_read(visit: Visit) -> Go:
 
 
 async def _unread(
-    visit: Visit, filters: Filters, marks: ReadEvents, upto: Seq, most: int, searches: int | None = None
+    visit: Visit, filters: Filters, marks: ReadEvents, upto: Seq, most: int, *, searches: int | None = None
 ) -> tuple[Sequence[Seq], bool]:
     """Return the newest unread events up to a position that pass the filters, and whether there may be more. Raises
     Refusal (400), Overloaded.
@@ -290,7 +290,7 @@ async def read(visit: Visit) -> Page:
             marks = marks._replace(marks={**marks.marks, stored.seq: True})
     unread = {item.id for item in items if not marks.has(seq_of(item.id))}
     watched = await sources_of(visit, [value for name, value in filters if name == "source"])
-    counted, more = await _unread(visit, filters, marks, _position(since, "id"), COUNTED, SEARCHES)
+    counted, more = await _unread(visit, filters, marks, _position(since, "id"), COUNTED, searches=SEARCHES)
     shows = {
         "rows": [(item, item.id in unread, f"{there}{'&' if '?' in there else '?'}entry={item.id}") for item in items],
         "unread": f"{len(counted)}{'+' if more else ''}" if counted else "",
