@@ -162,7 +162,7 @@ def _check_counts(answered: int, failed: int) -> Message:
 def span_of(seconds: int) -> Message:
     """Format a duration in at most two units, rounded up to the smaller one.
 
-    >>> [str(length(seconds)) for seconds in (0, 59, 720, 5_401, 90_000, 86_400 * 12 + 1)]
+    >>> [str(span_of(seconds)) for seconds in (0, 59, 720, 5_401, 90_000, 86_400 * 12 + 1)]
     ['0 s', '59 s', '12 min', '1 h 31 min', '1 d 1 h', '12 d 1 h']
     """
     if seconds < 60:

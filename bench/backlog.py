@@ -30,7 +30,7 @@ EVENTS = size(1_000_000, 1_000)
 TOPIC = Topic(
     "Start with a backlog",
     "A real service starts behind 1,000,000 unmatched events, once; the limit is `serve --help`.",
-    ("actors/matcher", "sanderling/serve.py", "storage/sqlite"),
+    ("actors/matcher.py", "sanderling/serve.py", "storage/sqlite"),
     {
         "first": Figure("first answer", "s", "<= 2 s"),
         "ready": Figure("ready", "s", "<= 5 s"),

@@ -28,7 +28,7 @@ ROUNDS = size(20, 2)
 TOPIC = Topic(
     "Coverage receipts",
     "A year of hours of 50 sources on SQLite, in processor time; the limit signs a document and nothing else.",
-    ("actors/signatures", "storage/records", "storage/sqlite"),
+    ("actors/signatures.py", "storage/records", "storage/sqlite"),
     {
         "receipt": Figure("a receipt over a year by the hour: read, weighed, signed; CPU", "ms", "<= 20 ms"),
         "size": Figure("its size", "B", f"<= {MOST_BYTES:,} B"),

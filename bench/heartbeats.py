@@ -28,7 +28,7 @@ KILLS, LONGEST, SEED = size(20, 1), size(25.0, 1.0), 1
 TOPIC = Topic(
     "Heartbeats after a kill",
     "A real service with a heartbeat each ten seconds, killed 20 times at drawn moments.",
-    ("actors/coverage", "sanderling/serve.py"),
+    ("actors/coverage.py", "sanderling/serve.py"),
     {
         "late": Figure("heartbeats late by more than an interval", "", "<= 0"),
         "told": Figure("heartbeats, each naming the one before", "", higher=True),

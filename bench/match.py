@@ -27,7 +27,7 @@ TOPIC = Topic(
     "Matching",
     "Processor time for texts of 1,500 characters; the limit cuts a text into words and stems the distinct ones in two "
     "languages.",
-    ("actors/matcher", "actors/query"),
+    ("actors/matcher.py", "actors/query"),
     {
         "many": Figure("ST11 analyse and match, 10,000 alerts, two languages", "/s", ">= 500/s"),
         "selective": Figure("ST11 analyse and match, 100,000 selective alerts, two languages", "/s", ">= 300/s"),

@@ -59,7 +59,7 @@ TOPIC = Topic(
     "Nodes side by side",
     f"Services with {FEEDS} feeds, at {RATE:g} events/s without alerts and with {WEBHOOKS} webhooks each, less what "
     "they take without events; load, server and nodes share two cores. The limit is SQLite, of deliveries one node.",
-    ("extras/cluster", "storage/sql", "actors/delivery", "actors/matcher"),
+    ("extras/cluster", "storage/sql", "actors/delivery", "actors/matcher.py"),
     dict(_figures()),
 )
 

@@ -51,7 +51,7 @@ TOPIC = Topic(
     "A flood of frames",
     "Frames of 200 bytes for a second of CPU, and the CPU of a step of the loop meanwhile; the limit is bare "
     "trio-websocket, which drops them.",
-    ("actors/sources/push", "actors/recorder", "actors/signatures", "storage/sqlite"),
+    ("actors/sources/push", "actors/recorder", "actors/signatures.py", "storage/sqlite"),
     {
         "nothing": Figure("frames, nothing is wanted", "/s", ">= 10,000/s"),
         "filtered": Figure("frames, all read, none admitted", "/s", ">= 10,000/s"),

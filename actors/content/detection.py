@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode, end_of_prolog, unpacked
-from actors.content.bodies.text import ERROR, NO_FILES, absolute, binary_kind, is_document, looks_like_html, normalise
+from actors.content.bodies.sniffing import ERROR, NO_FILES, binary_kind, is_document, looks_like_html
+from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
 from actors.content.feeds import feed_root, looks_like_json, read_feed
 from actors.content.messages import FeedLink, Finding, StandIn

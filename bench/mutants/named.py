@@ -46,8 +46,8 @@ PLANTED: Sequence[Planted] = (
         "of one event's match the rows beyond 500 are cut off",
         "matcher",
         "actors/matcher.py",
-        "self._rows,\n                    self._storage.lease",
-        "self._rows[:500],\n                    self._storage.lease",
+        "self._rows, self._storage.lease",
+        "self._rows[:500], self._storage.lease",
     ),
     Planted(
         "the lazy state of the cadence is never saved",

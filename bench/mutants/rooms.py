@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 ROOMS: Mapping[str, Sequence[str]] = {
     "recorder": ("actors/recorder",),
-    "matcher": ("actors/matcher",),
+    "matcher": ("actors/matcher.py",),
     "delivery": ("actors/delivery",),
     "source": ("actors/sources",),
     "reader": ("api/streams/reader.py", "api/streams/streams.py", "api/nouns/streams.py", "storage/tail.py"),

@@ -32,7 +32,8 @@ from msgspec import Struct
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode, unpacked
 from actors.content.bodies.markup import Element
-from actors.content.bodies.text import NO_FILES, binary_kind, cap, normalise
+from actors.content.bodies.sniffing import NO_FILES, binary_kind
+from actors.content.bodies.text import cap, normalise
 from actors.content.errors import ContentError
 from actors.content.messages import CHOSEN_BY, FILE, PageRequest, StandIn
 from actors.content.pages import selectors

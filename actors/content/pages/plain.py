@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import MOST_COLUMNS, NOT_XML, Element
-from actors.content.bodies.text import (
+from actors.content.bodies.sniffing import (
     CALENDAR,
     SITEMAP,
     binary_text,
@@ -32,9 +32,9 @@ from actors.content.bodies.text import (
     is_document,
     lines_of,
     looks_like_html,
-    plain,
     text_kind,
 )
+from actors.content.bodies.text import plain
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds import feed_root
 from actors.content.messages import FILE, not_chosen_by, selector_kind

@@ -2411,8 +2411,8 @@ export interface TrueNow {
 
 /**
  * One thing that changed. `before` or `after` is absent where it came, or went. label: the value's name ("Team ·
- * Seats") in the page's own words. path: where it stands in a document that has paths. lowest_since,
- * highest_since: of a price, from when on it was never lower, or higher, as far as is known (RFC 3339).
+ * Seats") in the page's own words. path: its place in a document that has paths. lowest_since, highest_since: of a
+ * price, from when on it was never lower, or higher, as far as is known (RFC 3339).
  */
 export interface TypedChange {
   /**

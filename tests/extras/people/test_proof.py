@@ -81,12 +81,12 @@ def keys_exceed_the_role(patch: pytest.MonkeyPatch) -> None:
 
 @plant(probes.operations, only="/v1/tags")
 def keys_of_disabled_people_work(patch: pytest.MonkeyPatch) -> None:
-    without(patch, storage.sql.stores.people, "_BY_HASH", " AND p.disabled=0")
+    without(patch, storage.sql.stores.people, "_KEY_BY_HASH", " AND p.disabled=0")
 
 
 @plant(probes.operations, only="/v1/tags")
 def keys_of_removed_people_work(patch: pytest.MonkeyPatch) -> None:
-    without(patch, storage.sql.stores.people, "_BY_HASH", " AND (k.person='' OR m.role IS NOT NULL)")
+    without(patch, storage.sql.stores.people, "_KEY_BY_HASH", " AND (k.person='' OR m.role IS NOT NULL)")
 
 
 @plant(probes.operations, only="/v1/tags")

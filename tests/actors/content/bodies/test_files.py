@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.bodies.text import lines_of, size_of_picture
+from actors.content.bodies.sniffing import lines_of, size_of_picture
 from actors.content.errors import ContentError
 from actors.content.messages import PageLook, PageRequest
 from actors.content.tasks import look_page
