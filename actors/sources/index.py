@@ -32,18 +32,8 @@ from actors.sources.schedule.cadence import startup_wait
 from actors.sources.schedule.silence import OverdueRound
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import coverage
+from storage.records import source as record
 from storage.records.identity import SERVICE, Millis, SourceId
-from storage.records.source import (
-    Flag,
-    Source,
-    SourceRuntime,
-    SourceStateName,
-    WatchedSource,
-    feed_keys,
-    key_of,
-    reads_plainly,
-    state_of,
-)
 from storage.records.source import SourceState as StoredState
 from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull
@@ -205,20 +195,20 @@ class SourceIndex:
         with trio.move_on_after(RESPONSE_WITHIN):
             await self._ports.egress.hosts.wait_idle(live.source.id)
 
-    def same_feed(self, source: Source, address: str) -> LiveSource | None:
+    def same_feed(self, source: record.Source, address: str) -> LiveSource | None:
         """Return the source that reads a new one's feed in the same way, None without one. address: its final URL."""
-        if not reads_plainly(source):
+        if not record.reads_plainly(source):
             return None
-        for key in (*feed_keys(source), key_of(address)):
+        for key in (*record.feed_keys(source), record.key_of(address)):
             live = self._live.get(self._feeds.get(hash(key), source.id))
-            if live is not None and key in feed_keys(live.source) and reads_plainly(live.source):
+            if live is not None and key in record.feed_keys(live.source) and record.reads_plainly(live.source):
                 return live
         return None
 
     def drop(self, source: SourceId) -> None:
         self.changes += 1
         if (live := self._live.pop(source, None)) is not None:
-            for key in feed_keys(live.source):
+            for key in record.feed_keys(live.source):
                 if self._feeds.get(hash(key)) == source:
                     del self._feeds[hash(key)]
         self._practice.discard(source)
@@ -302,10 +292,10 @@ class SourceIndex:
     def tags(self) -> Mapping[str, int]:
         return self._tags.read()
 
-    def state_of(self, live: LiveSource) -> SourceStateName:
-        return state_of(live.source, live.hot, overdue=self._overdue_now(live))
+    def state_of(self, live: LiveSource) -> record.SourceStateName:
+        return record.state_of(live.source, live.hot, overdue=self._overdue_now(live))
 
-    def states(self) -> Mapping[SourceStateName, int]:
+    def states(self) -> Mapping[record.SourceStateName, int]:
         return self._states.read(self._overdue)
 
     async def _filtered_page(
@@ -352,11 +342,11 @@ class SourceIndex:
             return self._since(row)
         return self.private_since(source) if known else None
 
-    def _since(self, private: LiveSource | WatchedSource) -> Millis:
+    def _since(self, private: LiveSource | record.WatchedSource) -> Millis:
         hot, now = private.hot, self._ports.world.now()
         return max(hot.private_since or Millis(0), private.source.created_at) if hot.private else now
 
-    def flag_counts(self) -> Mapping[Flag, int]:
+    def flag_counts(self) -> Mapping[record.Flag, int]:
         return self._ranking.flag_counts()
 
     async def overdue_round(self) -> OverdueRound:
@@ -374,7 +364,7 @@ class SourceIndex:
             due = [live for live in ours if (live.memory.next_look_at or 0) < now]
             for live in (live for live in due if _is_overdue(live, now)):
                 overdue += 1
-                otherwise_well += state_of(live.source, live.hot, overdue=True) == "overdue"
+                otherwise_well += record.state_of(live.source, live.hot, overdue=True) == "overdue"
                 if live.source.type in POLLED:
                     waiting += 1
                     late = (live.hot.next_look_at or 0, live.source.id)
@@ -428,7 +418,7 @@ class SourceIndex:
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
-        for key in feed_keys(live.source):
+        for key in record.feed_keys(live.source):
             self._feeds.setdefault(hash(key), live.source.id)
         self._ports.lenders.put(live)
         live.ranking, live.states = self._ranking, self._states
@@ -478,11 +468,11 @@ def _sorted_of(place: Place) -> _Sorted:
     return (place[1], name), SourceId(source)
 
 
-def _is_polled(source: Source) -> bool:
+def _is_polled(source: record.Source) -> bool:
     return source.enabled and source.type in POLLED and source.practice is None
 
 
-def _planned_rate(hot: SourceRuntime) -> float:
+def _planned_rate(hot: record.SourceRuntime) -> float:
     """Return the planned checks a second as of the program's last run, weighted by cost."""
     last, due = hot.last_look_at, hot.next_look_at
     wait = hot.interval if last is None or due is None else min(due - last, LONGEST_WAIT) / 1000
@@ -495,7 +485,7 @@ def _is_overdue(live: LiveSource, now: Millis) -> bool:
     return late and (live.sleeps_until is None or trio.current_time() > live.sleeps_until + LATE / 1000)
 
 
-def from_storage(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
+def from_storage(live: LiveSource | None, stored: record.WatchedSource) -> LiveSource:
     """Return a source as stored by any node; `live` is the state known here."""
     if live is None:
         return LiveSource(stored.source, stored.hot, stored.version)
@@ -506,7 +496,7 @@ def from_storage(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
     return after
 
 
-def with_record(live: LiveSource, source: Source) -> LiveSource:
+def with_record(live: LiveSource, source: record.Source) -> LiveSource:
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.requested_at, after.uncertain_frames = live.requested_at, live.uncertain_frames

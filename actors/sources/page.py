@@ -17,24 +17,9 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from actors import notices
+from actors.content import messages
 from actors.content.changes.difference import shared_keys, stored_keys
 from actors.content.changes.memory import began_at, decode_memory, placed
-from actors.content.messages import (
-    EMIT,
-    Fault,
-    FeedReading,
-    Findings,
-    FindRequest,
-    ListLook,
-    ListRequest,
-    PageLook,
-    PagePreviewAnswer,
-    PageRequest,
-    SelectorsRequest,
-    Spot,
-    StandingRequest,
-    selector_kind,
-)
 from actors.content.pages.traits import ASIDE, HEADING, ITEM
 from actors.content.wording.words import of_text
 from actors.egress.failures import Blame, CheckFailed, ReadingStopped
@@ -82,9 +67,9 @@ async def check_selectors(ports: Ports, part: PagePart) -> None:
     """Raise Unprocessable at the first invalid selector, with the position of the fault."""
     if not part:
         return
-    request = SelectorsRequest(part.selector, part.ignore)
+    request = messages.SelectorsRequest(part.selector, part.ignore)
     try:
-        faults = await in_jail(ports.world.jail, "selectors", request, list[Fault])
+        faults = await in_jail(ports.world.jail, "selectors", request, list[messages.Fault])
     except CheckFailed as failure:
         raise Unprocessable(f"the selectors can't be read: {failure.reason}", "body.selector") from None
     for fault in faults[:1]:
@@ -94,7 +79,7 @@ async def check_selectors(ports: Ports, part: PagePart) -> None:
 
 async def check_css(ports: Ports, selector: str, where: str) -> None:
     """Raise Unprocessable unless a selector is CSS, for browsers."""
-    if selector_kind(selector) != "css":
+    if messages.selector_kind(selector) != "css":
         raise Unprocessable(f"{selector!r} is not CSS: wait_for takes a CSS selector", where, selector)
     try:
         await check_selectors(ports, PagePart(selector))
@@ -104,10 +89,10 @@ async def check_css(ports: Ports, selector: str, where: str) -> None:
 
 async def preview_page(ports: Ports, fetched: FetchedResponse, part: PagePart) -> PagePreview:
     """Return the watched content of a page. Raises Unprocessable: a wall, too slow a selector."""
-    request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
+    request = messages.PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
         deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
-        answer = await in_jail(ports.world.jail, "preview_page", request, PagePreviewAnswer, deadline=deadline)
+        answer = await in_jail(ports.world.jail, "preview_page", request, messages.PagePreviewAnswer, deadline=deadline)
     except CheckFailed as failure:
         if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely due to the selectors
             says = "applying the selectors to this page takes too long: write simpler ones"
@@ -155,9 +140,9 @@ async def search(
     source = view.effective
     known = None if source.follow != "none" else memory.tier or None  # lists store only URLs
     body, content_type = (None, "") if fetched is None else (fetched.body, fetched.content_type)
-    request = FindRequest(question.text, known, body, content_type, source.selector, source.ignore)
+    request = messages.FindRequest(question.text, known, body, content_type, source.selector, source.ignore)
     deadline = page_deadline(ports.settings.parse_deadline, body or b"")
-    findings = await in_jail(ports.world.jail, "find_text", request, Findings, deadline=deadline)
+    findings = await in_jail(ports.world.jail, "find_text", request, messages.Findings, deadline=deadline)
     baselines = (note.at for note in trail.read_notes(memory.notes) if note.came == "baseline")
     first_check = max(baselines, default=source.created_at)
     is_whole = (await ports.storage.log.bounds()).floor < seq_at(first_check)
@@ -171,7 +156,9 @@ class EventHistory(NamedTuple):
     is_whole: bool
 
 
-def page_reasons(view: SourceView, findings: Findings, history: EventHistory, *, is_checked: bool) -> Iterator[Reason]:
+def page_reasons(
+    view: SourceView, findings: messages.Findings, history: EventHistory, *, is_checked: bool
+) -> Iterator[Reason]:
     if findings.trouble is not None:
         trouble = str(findings.trouble)
         yield Reason("failed", message("Checked now, it was not the expected page: %(reason)s.", reason=trouble))
@@ -189,7 +176,7 @@ def page_reasons(view: SourceView, findings: Findings, history: EventHistory, *,
         yield Reason("absent", _OF_A_LIST if view.source.follow != "none" else _absent_text(view, cut=findings.cut))
 
 
-def _current_reasons(spot: Spot, *, is_reported: bool) -> Iterator[Reason]:
+def _current_reasons(spot: messages.Spot, *, is_reported: bool) -> Iterator[Reason]:
     text, place = spot.text[:SHOWN], spot.place
     if spot.aside:
         says = "It is on the page now, but not as content (%(reason)s), so it is never reported."
@@ -210,7 +197,7 @@ def _current_reasons(spot: Spot, *, is_reported: bool) -> Iterator[Reason]:
         yield Reason("due", message(says, place=place), text=text)
 
 
-def _baseline_text(findings: Findings, history: EventHistory) -> Message:
+def _baseline_text(findings: messages.Findings, history: EventHistory) -> Message:
     place = findings.told.place if findings.told is not None else 0
     here = message("It is in the stored page, block %(place)s", place=place)
     if findings.now is not None:
@@ -260,7 +247,7 @@ class PageReader:
 
     async def _read_page(self, jail: Jail, check: BodyCheck) -> BodyReading:
         source, base, fetched, at, since, number = check
-        request = PageRequest(
+        request = messages.PageRequest(
             fetched.body,
             fetched.content_type,
             fetched.url,
@@ -278,7 +265,7 @@ class PageReader:
             await _raise_if_type_lost(jail, source, fetched)
         try:
             deadline = page_deadline(self._deadline, fetched.body)
-            result = await in_jail(jail, "look_page", request, PageLook, deadline=deadline)
+            result = await in_jail(jail, "look_page", request, messages.PageLook, deadline=deadline)
         except CheckFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
                 await _raise_if_type_lost(jail, source, fetched)
@@ -308,10 +295,12 @@ class PageReader:
     async def _read_list(self, jail: Jail, check: BodyCheck) -> BodyReading:
         source, base, fetched, at, since, _ = check
         part, original = (source.selector, source.ignore), _original_format(source) if base else ""
-        request = ListRequest(fetched.body, fetched.content_type, fetched.url, *part, base or None, was=original)
+        request = messages.ListRequest(
+            fetched.body, fetched.content_type, fetched.url, *part, base or None, was=original
+        )
         try:
             deadline = feed_deadline(self._deadline, fetched.body)  # large sitemaps get more
-            result = await in_jail(jail, "look_list", request, ListLook, deadline=deadline)
+            result = await in_jail(jail, "look_list", request, messages.ListLook, deadline=deadline)
             if result.trouble is not None:
                 raise CheckFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
         except CheckFailed as failure:
@@ -329,7 +318,7 @@ class PageReader:
             files=result.files,
         )
 
-    async def first(self, jail: Jail, check: BodyCheck, feed: FeedReading | None) -> BodyReading:
+    async def first(self, jail: Jail, check: BodyCheck, feed: messages.FeedReading | None) -> BodyReading:
         return await self.read(jail, check._replace(number=1))
 
     def forget(self, source: SourceId) -> None:
@@ -368,10 +357,10 @@ def _host(source: Source) -> str:
 
 
 def _threshold(source: Source) -> float:
-    return EMIT if source.bar is None else source.bar
+    return messages.EMIT if source.bar is None else source.bar
 
 
-def _note(source: Source, result: PageLook, at: Millis, since: Millis | None) -> Note:
+def _note(source: Source, result: messages.PageLook, at: Millis, since: Millis | None) -> Note:
     reported = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in result.weighed[:_TOLD]]
     parts = tuple(reported + [Part(part.text, part.rule, part.key, part.came, part.score) for part in result.withheld])
     is_reported = result.kind in {"changed", "moved"}
@@ -381,7 +370,7 @@ def _note(source: Source, result: PageLook, at: Millis, since: Millis | None) ->
     return Note(at, outcome, result.reason, since, result.score, _threshold(source), parts)
 
 
-def _draft(source: Source, result: PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
+def _draft(source: Source, result: messages.PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
     if result.kind == "moved":
         target = result.moved_to or "a login"
         text = f"The page now leads to {target}, which is another page: {result.title}"
@@ -427,7 +416,7 @@ def reported_page(base: bytes) -> ReportedPage | None:
 
 async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingValues:
     """Return the values in a page's memory. A worker reads them, as the texts are untrusted. Raises Overloaded."""
-    request = StandingRequest(base, exact="json" in source.detection.format)
+    request = messages.StandingRequest(base, exact="json" in source.detection.format)
     try:
         return await in_jail(jail, "standing_values", request, StandingValues)
     except CheckFailed as failure:

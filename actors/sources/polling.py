@@ -39,20 +39,9 @@ from actors.messages.workers import Record, SaveStates
 from actors.observer import CheckSteps
 from actors.sources import detection
 from actors.sources import following as items
+from actors.sources.checks import fetch as fetching
 from actors.sources.checks import progress
 from actors.sources.checks.access import SIGNED_OUT_STATUSES, Renewal, access_of, asks_password, renewal_of
-from actors.sources.checks.fetch import (
-    NO_VALIDATORS,
-    BodyCheck,
-    BodyReader,
-    BodyReading,
-    as_failure,
-    feed_deadline,
-    fetch,
-    host_of,
-    in_jail,
-    page_deadline,
-)
 from actors.sources.checks.progress import CheckResult
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.checks.source_fetch import fetch_source
@@ -85,7 +74,7 @@ class StoredReading(Struct, frozen=True):
 
 
 def stored_of(
-    source: Source, memory: StoredMemory, reading: BodyReading, at: Millis, *, first: bool = False
+    source: Source, memory: StoredMemory, reading: fetching.BodyReading, at: Millis, *, first: bool = False
 ) -> StoredReading:
     """Return a reading in stored form: if the source follows, items wait for their pages, save a first backfill."""
     queue = items.decode(memory.waiting)
@@ -148,7 +137,7 @@ class ItemPages:
                 steps.hopped(self._live.source, item.url, draft.fetched_at)
                 await self._commit_queue((draft,), memory, items.remove(counted, item))
         except (CheckFailed, UrlRefused) as error:
-            failure = as_failure(error)
+            failure = fetching.as_failure(error)
             steps.hopped(self._live.source, item.url, self._ports.world.now(), failure)
             await self._failed(memory, counted, item, failure)
         finally:
@@ -213,9 +202,9 @@ async def page_of(ports: Ports, live: LiveSource, item: WaitingItem, steps: Chec
     assert item.draft is not None
     fetched = await _fetch(ports, live, item, _ACCEPT_PAGE, steps)
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
-    deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
+    deadline = fetching.page_deadline(ports.settings.parse_deadline, fetched.body)
     with steps.step("read"):
-        page = await in_jail(ports.world.jail, "read_item", request, ItemPage, deadline=deadline)
+        page = await fetching.in_jail(ports.world.jail, "read_item", request, ItemPage, deadline=deadline)
     if page.trouble is not None:
         raise CheckFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
     return _completed(item.draft, page, ports)
@@ -223,8 +212,8 @@ async def page_of(ports: Ports, live: LiveSource, item: WaitingItem, steps: Chec
 
 async def _read_sitemap(ports: Ports, item: WaitingItem, memory: bytes, body: bytes) -> ListLook:
     request = ListRequest(body, "", item.file, memory=memory, file=item.file)
-    deadline = feed_deadline(ports.settings.parse_deadline, body)
-    return await in_jail(ports.world.jail, "look_list", request, ListLook, deadline=deadline)
+    deadline = fetching.feed_deadline(ports.settings.parse_deadline, body)
+    return await fetching.in_jail(ports.world.jail, "look_list", request, ListLook, deadline=deadline)
 
 
 async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
@@ -234,7 +223,9 @@ async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, 
     renewal = renewal_of(ports, resolved)
     access = access_of(resolved.source, renewal.current)._replace(body=None)
     try:
-        fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal)
+        fetched = await fetching.fetch(
+            ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal
+        )
     except CheckFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:
             renewal.reject()
@@ -283,7 +274,7 @@ class PolledSource:
         "_chance", "_failure_timer", "_item_pages", "_limits", "_live", "_planned_source", "_ports", "_readers",
     )  # fmt: skip
 
-    def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, BodyReader]) -> None:
+    def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, fetching.BodyReader]) -> None:
         self._ports, self._live, self._readers = ports, live, readers
         self._limits = limits_of(live.effective, ports.settings)
         self._planned_source: Source | None = None
@@ -382,7 +373,7 @@ class PolledSource:
             wait = await gate.wait_open(self._chance.random(), self._live.hot.interval)
         elif line.down:
             child.note("on hold: our own connection is down", on_hold=True)
-            wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+            wait = await line.clearance(fetching.host_of(self._live.source.watch_url), self._chance.random())
         else:
             return True
         if wait:
@@ -406,7 +397,7 @@ class PolledSource:
         claim = TurnRequest(live.source.id, before.last_look_at or 0, on_request, steps, own=True)
         tier, renewal = self._readers[live.source.type], renewal_of(ports, resolved)
         source = live.effective
-        reading: BodyReading | None
+        reading: fetching.BodyReading | None
         drafts: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
@@ -414,7 +405,7 @@ class PolledSource:
                 drafts = reading.drafts
                 before, source = live.hot, live.effective
             else:
-                known = before.validators if same and not self._skips_validators(before) else NO_VALIDATORS
+                known = before.validators if same and not self._skips_validators(before) else fetching.NO_VALIDATORS
                 rendered = before.rendered and same
                 fetched = await fetch_source(ports, claim, resolved, tier, renewal, validators=known, rendered=rendered)
                 at = ports.world.now()
@@ -424,7 +415,7 @@ class PolledSource:
             await self._postpone(host)
             return
         except (CheckFailed, UrlRefused) as error:
-            await self._fail(before, as_failure(error), steps)
+            await self._fail(before, fetching.as_failure(error), steps)
             return
         self._failure_timer.on_check()
         renewal.confirm()
@@ -473,7 +464,7 @@ class PolledSource:
 
     async def _classify(
         self, claim: TurnRequest, resolved: ResolvedSource, renewal: Renewal
-    ) -> tuple[FetchedResponse, Millis, BodyReading]:
+    ) -> tuple[FetchedResponse, Millis, fetching.BodyReading]:
         """Classify a source that has never answered, and read the same body for the baseline. After a crash in between,
         the classified source's next check is the first.
         """
@@ -486,7 +477,7 @@ class PolledSource:
         classified = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(classified)
         reader = self._readers[found.type]
-        check = BodyCheck(source, b"", found.fetched, found.at)
+        check = fetching.BodyCheck(source, b"", found.fetched, found.at)
         reading = await reader.first(ports.world.jail, check, found.feed)
         stored = await ports.storage.sources.get(source.id)
         memory = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
@@ -542,7 +533,7 @@ class PolledSource:
 
     async def _read(
         self, source: Source, fetched: FetchedResponse, at: Millis, steps: CheckSteps, *, lent: bool
-    ) -> tuple[BodyReading | None, tuple[Draft, ...]]:
+    ) -> tuple[fetching.BodyReading | None, tuple[Draft, ...]]:
         """Return a body's reading, its base ready to store (None: byte for byte as the last one), and the drafts to
         report at once: if the source follows, new items wait for their pages.
         """
@@ -557,7 +548,7 @@ class PolledSource:
         jail = steps.jail(self._ports.world.jail)
         reader, since, number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
         with steps.step("judge"):
-            last, check = None, BodyCheck(source, memory.tier, fetched, at, since, number)
+            last, check = None, fetching.BodyCheck(source, memory.tier, fetched, at, since, number)
             if moved:  # two parts are different pages, and the old one may have changed before the edit
                 if check.base and live.compared_as is not None and _page_of(live.compared_as) == _page_of(source):
                     with suppress(CheckFailed):  # the old part may be gone: only the new one counts
@@ -625,7 +616,7 @@ def _with_row(hot: SourceRuntime, row: Row) -> SourceRuntime:
 
 
 def _check_result(
-    before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis
+    before: SourceRuntime, fetched: FetchedResponse, reading: fetching.BodyReading | None, at: Millis
 ) -> CheckResult:
     if reading is None:
         known, rendered = before.validators, fetched.rendered is not None
@@ -681,7 +672,7 @@ async def _log_became_private(ports: Ports, source: Source, hot: SourceRuntime) 
 
 
 def first_state(
-    fetched: FetchedResponse, reading: BodyReading, at: Millis, ports: Ports, live: LiveSource
+    fetched: FetchedResponse, reading: fetching.BodyReading, at: Millis, ports: Ports, live: LiveSource
 ) -> SourceState:
     resolved = ports.lenders.resolve(live)
     limits = limits_of(live.effective, ports.settings)

@@ -15,16 +15,8 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.messages.requests import PacePreview
 from actors.sources.body_cache import CachedBody
+from actors.sources.checks import access as access_rules
 from actors.sources.checks import progress
-from actors.sources.checks.access import (
-    SIGNED_OUT_STATUSES,
-    Access,
-    Renewal,
-    access_of,
-    asks_password,
-    cache_key,
-    renewal_of,
-)
 from actors.sources.checks.fetch import NO_VALIDATORS, BodyReader, fetch, practice_response
 from actors.sources.checks.progress import CheckResult
 from actors.sources.checks.rendering import (
@@ -53,7 +45,7 @@ async def fetch_source(
     claim: TurnRequest,
     resolved: ResolvedSource,
     tier: BodyReader,
-    renewal: Renewal,
+    renewal: access_rules.Renewal,
     *,
     validators: Validators = NO_VALIDATORS,
     rendered: bool,
@@ -69,7 +61,7 @@ async def fetch_source(
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
         return practice_response(source.watch_url, source.practice, validators)
-    access, url, robots = access_of(source, renewal.current), source.watch_url, tier.robots
+    access, url, robots = access_rules.access_of(source, renewal.current), source.watch_url, tier.robots
     render = partial(
         render_page, ports, claim, wait_for=source.wait_for, screenshot=source.screenshots, renewal=renewal
     )
@@ -83,13 +75,13 @@ async def fetch_source(
             if source.is_web_page and source.render == "auto" and access.body is None:
                 fetched = await _rendered_if_empty(ports, fetched, access, render, rendered=rendered)
     except CheckFailed as error:
-        if error.status in SIGNED_OUT_STATUSES:
+        if error.status in access_rules.SIGNED_OUT_STATUSES:
             renewal.reject()
         if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
             why = f"{error.reason}: {_signed_out_reason(REJECTED_HEADERS, access, resolved.lender, now())}"
             raise CheckFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
         raise
-    if access.headers and not source.detection.asks_password and asks_password(fetched.body):
+    if access.headers and not source.detection.asks_password and access_rules.asks_password(fetched.body):
         renewal.reject()
         why = _signed_out_reason(SIGNED_OUT, access, resolved.lender, now())
         raise CheckFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
@@ -105,21 +97,21 @@ async def fetch_for_user(
     if (cached := ports.body_cache.find(key, PREVIEW_MAX_AGE)) is not None:
         return cached
     begin()
-    renewal = renewal_of(ports, resolved)
+    renewal = access_rules.renewal_of(ports, resolved)
     fetched = await fetch_source(ports, claim, resolved, tier, renewal, rendered=rendered)
     renewal.confirm()
     key = body_cache_key(resolved.source, rendered=fetched.rendered is not None)
     return ports.body_cache.put(key, without_screenshot(fetched), ports.world.now())
 
 
-def _signed_out_reason(reason: str, access: Access, lender: str, now: int) -> str:
+def _signed_out_reason(reason: str, access: access_rules.Access, lender: str, now: int) -> str:
     expired_at = over_since(access.jar or (), now)
     owner = f"; they are those of {lender}" if lender else ""
     return f"{reason}{owner}" if expired_at is None else f"{reason}{owner} ({EXPIRED} {rfc3339(Millis(expired_at))})"
 
 
 async def _rendered_if_empty(
-    ports: Ports, fetched: FetchedResponse, access: Access, render: Render, *, rendered: bool
+    ports: Ports, fetched: FetchedResponse, access: access_rules.Access, render: Render, *, rendered: bool
 ) -> FetchedResponse:
     """Return a page as sent, or rendered if it is empty without its scripts. Raises CheckFailed. Without a browser the
     page as sent is watched, unless the memory is of a rendered page: the two can't be compared.
@@ -137,7 +129,7 @@ async def _rendered_if_empty(
 
 
 def body_cache_key(source: Source, *, rendered: bool) -> str:
-    return cache_key(source.watch_url, source.headers, rendering_key(source.wait_for) if rendered else "")
+    return access_rules.cache_key(source.watch_url, source.headers, rendering_key(source.wait_for) if rendered else "")
 
 
 def rendering_key(wait_for: str | None) -> str:

@@ -35,16 +35,7 @@ from actors.sources.checks.progress import draft_event, draft_of
 from actors.sources.checks.source_fetch import pace_preview
 from actors.sources.detection import Classification, domain_error
 from actors.sources.explanation import IN_BASELINE
-from actors.sources.feed.seen import (
-    Comparison,
-    EntryFingerprint,
-    Manner,
-    compare,
-    manner_of,
-    was_empty,
-    with_emptiness,
-    with_manner,
-)
+from actors.sources.feed import seen
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
@@ -132,13 +123,13 @@ class NewEntriesDecision(Struct, frozen=True):
 
     reported: tuple[Entry, ...]
     held: tuple[Entry, ...]
-    manner: Manner
+    manner: seen.Manner
 
 
 def decide(
     count: int,
     new: Sequence[Entry],
-    before: Manner,
+    before: seen.Manner,
     newest: Millis | None,
     *,
     moved: Sequence[Entry] = (),
@@ -146,16 +137,16 @@ def decide(
 ) -> NewEntriesDecision:
     """Decide on the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
     if moved and 2 * len(moved) >= count - len(new):
-        held_entries = () if before is Manner.RENAMED else tuple(moved)
-        return NewEntriesDecision(tuple(new), held_entries, Manner.RENAMED)
+        held_entries = () if before is seen.Manner.RENAMED else tuple(moved)
+        return NewEntriesDecision(tuple(new), held_entries, seen.Manner.RENAMED)
     if count < FEWEST_ENTRIES or len(new) < count or was_empty:
-        return NewEntriesDecision(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
+        return NewEntriesDecision(tuple(new), (), before if before is seen.Manner.TURNS_OVER else seen.Manner.PLAIN)
     newer = tuple(entry for entry in new if is_newer(entry, newest))
     if len(newer) >= len(new) / 2:
         return NewEntriesDecision(tuple(new), (), before)
-    if before in (Manner.HELD, Manner.TURNS_OVER):
-        return NewEntriesDecision(tuple(new), (), Manner.TURNS_OVER)
-    return NewEntriesDecision(newer, tuple(entry for entry in new if not is_newer(entry, newest)), Manner.HELD)
+    if before in (seen.Manner.HELD, seen.Manner.TURNS_OVER):
+        return NewEntriesDecision(tuple(new), (), seen.Manner.TURNS_OVER)
+    return NewEntriesDecision(newer, tuple(entry for entry in new if not is_newer(entry, newest)), seen.Manner.HELD)
 
 
 def error_report(feed: FeedReading) -> str | None:
@@ -218,14 +209,16 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
 
 def read_document(check: BodyCheck, feed: FeedReading) -> BodyReading:
     prints = [fingerprint_of(entry) for entry in feed.entries]
-    comparison = compare(check.base, prints, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry)
+    comparison = seen.compare(
+        check.base, prints, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry
+    )
     reading = _reading(check, feed, comparison)
     left_out = f"The feed has more entries than are read: {feed.left_out:,} were left out." if feed.left_out else ""
     unsettled = comparison.unsettled or feed.cut  # the same cut document counts as whole the next time
     return replace(reading, title=feed.title, hints=hints_of(feed, check.fetched), unsettled=unsettled, remark=left_out)
 
 
-def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> BodyReading:
+def _reading(check: BodyCheck, feed: FeedReading, comparison: seen.Comparison) -> BodyReading:
     source, base, _, at, since, _ = check
     new = [feed.entries[i] for i in comparison.new]
     if not base:
@@ -235,7 +228,9 @@ def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> Bod
         return BodyReading(backfill, comparison.memory, False, Hints(), times=times_of(new), note=note)
     moved = [feed.entries[i] for i in comparison.moved]
     count = len({entry.key for i, entry in enumerate(feed.entries) if i != comparison.left_out})
-    decision = decide(count, new, manner_of(base), comparison.newest or since, moved=moved, was_empty=was_empty(base))
+    decision = decide(
+        count, new, seen.manner_of(base), comparison.newest or since, moved=moved, was_empty=seen.was_empty(base)
+    )
     held = frozenset(entry.key for entry in decision.held)
     edited = [entry for i in comparison.updated if (entry := feed.entries[i]).key not in held]
     pieces = ((decision.held, RESET), (decision.reported, NEW_ENTRY), (edited, UPDATED))
@@ -245,8 +240,8 @@ def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> Bod
         drafts = (_reset_notice(source, decision, len(moved), at), *drafts)
     quiet = [feed.entries[i] for i in comparison.quiet]
     note = check_note(check, feed, decision, new=len(new), edited=edited, quiet=quiet)
-    memory = with_emptiness(base if comparison.memory is None else comparison.memory, empty=not feed.entries)
-    memory = memory if comparison.memory is None else with_manner(memory, decision.manner)
+    memory = seen.with_emptiness(base if comparison.memory is None else comparison.memory, empty=not feed.entries)
+    memory = memory if comparison.memory is None else seen.with_manner(memory, decision.manner)
     changed, stored = bool(decision.reported or edited), None if memory == base else memory
     return BodyReading(drafts, stored, changed, Hints(), times=times_of(decision.reported), note=note)
 
@@ -257,10 +252,10 @@ async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: CheckFa
     return await lost_type(jail, fetched, "feed") or failure
 
 
-def fingerprint_of(entry: Entry) -> EntryFingerprint:
+def fingerprint_of(entry: Entry) -> seen.EntryFingerprint:
     has_id = entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " ")
     link, date = link_form(entry.url), entry.published_at
-    return EntryFingerprint(entry.key, entry.fingerprint, link, entry.aliases, entry.prints, date, has_id)
+    return seen.EntryFingerprint(entry.key, entry.fingerprint, link, entry.aliases, entry.prints, date, has_id)
 
 
 def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
@@ -353,7 +348,7 @@ async def search(
     if fetched is None or not memory.tier:
         return [Reason("absent", NOT_IN_MEMORY)]
     feed = await FeedReader(ports.settings.parse_deadline).document(ports.world.jail, fetched)
-    comparison = compare(memory.tier, [fingerprint_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
+    comparison = seen.compare(memory.tier, [fingerprint_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
     for position, entry in enumerate(feed.entries):
         await trio.lowlevel.checkpoint()
         if holds(entry.title, text) or text in folded(entry.content):

@@ -503,10 +503,7 @@ def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _KnownEntry]]:
 
 
 def _pack(
-    records: Mapping[bytes, _KnownEntry],
-    document: _Document,
-    matched: Container[bytes],
-    half: EntryFingerprint | None,
+    records: Mapping[bytes, _KnownEntry], document: _Document, matched: Container[bytes], half: EntryFingerprint | None
 ) -> bytes:
     """Return the records of a document and of the entries that left it. half: its cut entry, which has not left."""
     present = document.present

@@ -28,31 +28,7 @@ from actors.egress.failures import CheckFailed
 from actors.egress.hosts import INTERACTIVE
 from actors.egress.http import FetchedResponse
 from actors.errors import Busy, UrlRefused
-from actors.messages.sources import (
-    AddSource,
-    ChangePractice,
-    CheckNow,
-    CountTags,
-    DeleteSource,
-    DescribeSource,
-    DetectUrl,
-    EditSource,
-    EndPractice,
-    ExamineSource,
-    ExplainSource,
-    GetReportedPage,
-    ListSources,
-    OfSource,
-    PageQuestion,
-    PreviewSource,
-    RegistryMessage,
-    RestoreSource,
-    SetTagDefaults,
-    ShowPractice,
-    SourceQuestion,
-    Teach,
-    UrlQuestion,
-)
+from actors.messages import sources as ask
 from actors.messages.views import Reason, ReportedPage, SourceExplanation
 from actors.messages.workers import Record, SaveStates
 from actors.notices import notice_draft
@@ -94,7 +70,7 @@ class Explainer:
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports, self._table = ports, table
 
-    async def explain(self, question: ExplainSource) -> SourceExplanation:
+    async def explain(self, question: ask.ExplainSource) -> SourceExplanation:
         """Return the explanation. Raises NotFound."""
         live, view = self._table.get(question.source), self._table.describe(question.source)
         stored = await self._ports.storage.sources.get(question.source)
@@ -137,7 +113,9 @@ class Explainer:
             at = page.scanned
         return []
 
-    async def _in_memory(self, live: LiveSource, memory: trail.StoredMemory, question: ExplainSource) -> list[Reason]:
+    async def _in_memory(
+        self, live: LiveSource, memory: trail.StoredMemory, question: ask.ExplainSource
+    ) -> list[Reason]:
         view = self._table.describe(question.source)
         fetched, reasons = await self._checked(live, question)
         try:
@@ -146,7 +124,9 @@ class Explainer:
             reasons.append(Reason("failed", message("It could not be read: %(reason)s.", reason=failure.reason)))
         return reasons
 
-    async def _checked(self, live: LiveSource, question: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
+    async def _checked(
+        self, live: LiveSource, question: ask.ExplainSource
+    ) -> tuple[FetchedResponse | None, list[Reason]]:
         if not (question.check_now and live.source.tier.polled):
             return None, []
         now = self._ports.world.now()
@@ -288,7 +268,7 @@ PARKED = 5.0
 class Registry:
     """The set of sources. `sources` is the dynamic supervisor of their actors."""
 
-    def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[RegistryMessage]) -> None:
+    def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[ask.RegistryMessage]) -> None:
         self._ports, self._mailbox = ports, mailbox
         self.table = SourceIndex(ports, sources)
         self.overdue_monitor = OverdueMonitor()
@@ -348,19 +328,19 @@ class Registry:
                 else:
                     nursery.start_soon(self._answer, message, limit, host)
 
-    def _limit_of(self, message: RegistryMessage) -> tuple[RequestLimit | None, str]:
+    def _limit_of(self, message: ask.RegistryMessage) -> tuple[RequestLimit | None, str]:
         """Return the limit of a request, None if memory can answer it; and the host that it needs, if any."""
         match message:
-            case CheckNow() if not self._watches(message.source):
+            case ask.CheckNow() if not self._watches(message.source):
                 return self.storage_limit, ""  # storage passes the request on
-            case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
+            case ask.CheckNow() | ask.CountTags() | ask.DescribeSource() | ask.ExamineSource() | ask.ListSources():
                 return None, ""
-            case AddSource(new=asked) | DetectUrl(request=asked) | UrlQuestion(request=asked):
+            case ask.AddSource(new=asked) | ask.DetectUrl(request=asked) | ask.UrlQuestion(request=asked):
                 return self.network_limit, host_of(asked.url)
-            case PreviewSource() | SourceQuestion() | ExplainSource(check_now=True):
+            case ask.PreviewSource() | ask.SourceQuestion() | ask.ExplainSource(check_now=True):
                 live = self.table.look_up(message.source)
                 return self.network_limit, "" if live is None else host_of(live.source.watch_url)
-            case PageQuestion():
+            case ask.PageQuestion():
                 return self.network_limit, ""
             case _:
                 return self.storage_limit, ""
@@ -369,65 +349,65 @@ class Registry:
         live = self.table.look_up(source)
         return live is None or self._ports.storage.ownership.watches(live.source)
 
-    async def _answer(self, message: RegistryMessage, limit: RequestLimit, host: str) -> None:
+    async def _answer(self, message: ask.RegistryMessage, limit: RequestLimit, host: str) -> None:
         with message.reply.while_awaited() if limit is self.network_limit else nullcontext():
             async with limit.slot(host):
                 await self._serve(message)
 
-    async def _serve(self, message: RegistryMessage) -> None:
+    async def _serve(self, message: ask.RegistryMessage) -> None:
         reply: Reply[Any] = message.reply
         with reply:
             try:
-                if self._follower is not None and isinstance(message, OfSource | SourceQuestion):
+                if self._follower is not None and isinstance(message, ask.OfSource | ask.SourceQuestion):
                     await self._follower.learn(message.source)
                 reply.answer(await self._result(message))
             except Exception as error:
                 # The caller gets the error; unexpected ones are logged there as a 500.
                 reply.fail(error)
 
-    async def _result(self, message: RegistryMessage) -> object:
+    async def _result(self, message: ask.RegistryMessage) -> object:
         match message:
-            case AddSource():
+            case ask.AddSource():
                 return await self._service.add(message)
-            case DetectUrl():
+            case ask.DetectUrl():
                 return await self._previewer.detect(message)
-            case PreviewSource():
+            case ask.PreviewSource():
                 return await self._previewer.preview(message)
-            case PageQuestion():
+            case ask.PageQuestion():
                 return await message.answer(self._previewer)
-            case EditSource():
+            case ask.EditSource():
                 return await self._service.edit(message.source, message.patch, message.expected, message.by)
-            case Teach():
+            case ask.Teach():
                 return await self._service.teach(message)
-            case DeleteSource():
+            case ask.DeleteSource():
                 await self._service.delete(message.source, message.expected)
                 return None
-            case RestoreSource():
+            case ask.RestoreSource():
                 return await self._service.restore(message.source)
-            case CheckNow() if not self._watches(message.source):
+            case ask.CheckNow() if not self._watches(message.source):
                 return await self._follower.check(message.source)
-            case CheckNow():
+            case ask.CheckNow():
                 return self._service.check(message.source)
-            case ShowPractice():
+            case ask.ShowPractice():
                 return await self._practice.show(start=message.start)
-            case ChangePractice():
+            case ask.ChangePractice():
                 return await self._practice.change(message.what)
-            case EndPractice():
+            case ask.EndPractice():
                 await self._practice.end()
                 return None
-            case DescribeSource():
+            case ask.DescribeSource():
                 return self.table.describe(message.source)
-            case ExplainSource():
+            case ask.ExplainSource():
                 return await self._explainer.explain(message)
-            case GetReportedPage():
+            case ask.GetReportedPage():
                 return await self._explainer.reported_page(message.source, values=message.values)
-            case ExamineSource():
+            case ask.ExamineSource():
                 return self.table.examine(message.source)
-            case ListSources():
+            case ask.ListSources():
                 return await self.table.find(message.after, message.limit, message.where, message.sort)
-            case CountTags():
+            case ask.CountTags():
                 return self.table.tags()
-            case SetTagDefaults():
+            case ask.SetTagDefaults():
                 return await self._tag_defaults.set(message)
             case _:
                 assert_never(message)

@@ -35,25 +35,12 @@ from actors.sources.registry.previewer import access_for, cookie_key
 from actors.sources.registry.validation import check_hours, check_rendering, check_settings, naming_tags, settings_from
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
+from storage.records import source as record
 from storage.records import trail
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import NOTHING, Expected, is_expected
-from storage.records.source import (
-    MOST_NOISE,
-    MOST_TAGGED,
-    OWN_NAMESPACES,
-    RESTS,
-    BreakerState,
-    Harvest,
-    Source,
-    SourceRuntime,
-    SourceState,
-    TagDefaults,
-    Validators,
-    feed_keys,
-    parted,
-)
+from storage.records.source import MOST_TAGGED
 from storage.records.tiers import POLLED, SOCKETS, WITH_DIFF
 
 
@@ -101,7 +88,7 @@ class SourceService:
             live = self.make(url.text, new, classification, message.mark, message.by)
             live.source = await self._checked_part(live, classification)
             await message.reply.commit()
-            async with self.locks.hold_all(f"feed {key}" for key in feed_keys(live.source)):
+            async with self.locks.hold_all(f"feed {key}" for key in record.feed_keys(live.source)):
                 known = self._table.revision
                 if classification.fetched is not None:
                     same = self._table.same_feed(live.source, classification.fetched.url)
@@ -119,7 +106,7 @@ class SourceService:
             self._adding -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
 
-    async def _checked_part(self, live: LiveSource, classification: Classification) -> Source:
+    async def _checked_part(self, live: LiveSource, classification: Classification) -> record.Source:
         """Return a new source; its evidence notes a selector, its own or a tag's, that matches nothing now."""
         source, effective = live.source, live.effective
         part = PagePart(effective.selector, effective.ignore)
@@ -156,7 +143,7 @@ class SourceService:
         elif live is not None:
             self._table.drop(source)
 
-    async def _existing_source(self, known: Source, message: AddSource) -> AddedSource:
+    async def _existing_source(self, known: record.Source, message: AddSource) -> AddedSource:
         """Return an existing source. The lock of its URL is held. Raises Unprocessable for another type."""
         requested, mark = message.new.type, message.mark
         if requested not in (None, known.type) and not mark:
@@ -215,7 +202,7 @@ class SourceService:
             await self._table.hurry_borrowers(changed)
         return self._table.describe(source)
 
-    async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
+    async def _replace(self, live: LiveSource, after: record.Source) -> LiveSource:
         """Store an edited source, with a new baseline if another part is watched. A waiting harvest of its stopped
         actor is then refused, because it is based on the former state.
         """
@@ -225,21 +212,21 @@ class SourceService:
         cookies = cookies_after.text
         if _baseline_key(after) != _baseline_key(before):  # the actor handles changes by tags, at its next check
             # The memory stays for one more check, which compares with it first: a change may be under way.
-            hot = replace(live.hot, validators=Validators(), next_look_at=now, part=OTHER_PART, cookies=cookies)
+            hot = replace(live.hot, validators=record.Validators(), next_look_at=now, part=OTHER_PART, cookies=cookies)
         elif after.headers != before.headers:  # a user with new headers waits for their result
             soon = Millis(max(now, live.hot.not_before or 0))
-            hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
+            hot = replace(live.hot, breaker=record.BreakerState(), next_look_at=soon, cookies=cookies)
         elif self._ports.tag_table.of(after).hours != live.effective.hours and live.hot.breaker.state == "closed":
             due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)  # it may wait for the old hours
             hot = replace(live.hot, next_look_at=Millis(max(due, now, live.hot.not_before or 0)))
-        state = None if hot is None else SourceState(after.id, hot, version=version)
+        state = None if hot is None else record.SourceState(after.id, hot, version=version)
         known = before if self._ports.storage.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = with_record(live, after)
         changed.cookies = cookies_after
         if hot is not None:
             changed.hot = hot
-            cookies_after.on_saved(parted(cookies)[0], saved=True)
+            cookies_after.on_saved(record.parted(cookies)[0], saved=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
             changed.hot = progress.newer(live.hot, stored.hot)
             changed.unsaved = changed.hot is live.hot
@@ -258,7 +245,7 @@ class SourceService:
             keys = dict.fromkeys(texts)
             others = [key for key in live.source.noise if key not in keys]
             known = len(live.source.noise) - len(others)
-            noise = tuple([*others, *keys][-MOST_NOISE:] if message.noise else others)
+            noise = tuple([*others, *keys][-record.MOST_NOISE :] if message.noise else others)
             view = await self._edit(live, {"noise": noise})
             return TeachResult(view, len(keys) - known if message.noise else known)
 
@@ -277,7 +264,7 @@ class SourceService:
                         storage, version = self._ports.storage, new_version(self._ports.world)
                         deleted = replace(live.source, deleted_at=self._ports.world.now())
                         has_unsaved = live.unsaved or live.cookies.needs_save
-                        state = SourceState(deleted.id, live.hot, version=version) if has_unsaved else None
+                        state = record.SourceState(deleted.id, live.hot, version=version) if has_unsaved else None
                         await storage.sources.update(deleted, storage.lease, version, state, before=known)
                     else:
                         await storage.sources.delete(source, storage.lease, before=known)
@@ -294,7 +281,7 @@ class SourceService:
         storage = self._ports.storage
         deleted = await storage.sources.get(source, deleted=True)
         deleted_at = None if deleted is None else deleted.source.deleted_at
-        if deleted is None or deleted_at is None or self._ports.world.now() - deleted_at >= RESTS:
+        if deleted is None or deleted_at is None or self._ports.world.now() - deleted_at >= record.RESTS:
             raise NotFound(f"there is no deleted source {source} to restore")
         async with self.locks.hold(deleted.source.url):
             self._check_limit()
@@ -329,7 +316,7 @@ class SourceService:
         now, settings = self._ports.world.now(), settings_from(new)
         tags = tuple(dict.fromkeys((*new.tags, *mark)))
         settings |= {"url": url, "type": classification.type, "tags": tags, "updated_by": by}
-        source = Source(
+        source = record.Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             watch_url=classification.watch_url,
             detection=classification.detection,
@@ -339,7 +326,7 @@ class SourceService:
         )
         if not source.is_web_page:
             source = replace(source, render="never", wait_for=None, screenshots=False)
-        live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
+        live = LiveSource(source, record.SourceRuntime(interval=START_INTERVAL))
         live.tags = self._ports.tag_table
         live.inherit()
         if source.headers is not None:
@@ -351,7 +338,7 @@ class SourceService:
         exist then, and a repeated request finds it by its URL.
         """
         storage, source, now = self._ports.storage, live.source, self._ports.world.now()
-        state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
+        state, drafts, picture = record.SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
         if classification.fetched is not None:
             check = BodyCheck(live.effective, b"", classification.fetched, now)
             try:
@@ -364,7 +351,7 @@ class SourceService:
             state, drafts = first_state(classification.fetched, reading, now, self._ports, live), reading.drafts
             picture = screenshot_to_store(source, classification.fetched, reading, drafts, now)
         if drafts or picture is not None:
-            harvest = Harvest(source.id, drafts, state, born=source, picture=picture, known=known)
+            harvest = record.Harvest(source.id, drafts, state, born=source, picture=picture, known=known)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
             await storage.sources.add(source, state, storage.lease, known)
@@ -372,11 +359,11 @@ class SourceService:
         live.mark_stored(state.hot)
 
 
-def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> Source:
+def _edited(source: record.Source, given: Mapping[str, Any], now: Millis, by: str) -> record.Source:
     """Return a source with some fields set, itself if nothing changes. The service's own tags stay."""
     changes = dict(given)
     if "tags" in changes:
-        service_tags = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
+        service_tags = (tag for tag in source.tags if tag.partition(":")[0] in record.OWN_NAMESPACES)
         changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *service_tags)))
     if "type" in changes and source.detection.pending:
         changes["detection"] = replace(source.detection, type=changes["type"], forced=True)
@@ -386,7 +373,7 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> S
     return source if edited == source else replace(edited, updated_at=now, updated_by=by)
 
 
-def _baseline_key(source: Source) -> tuple[object, ...]:
+def _baseline_key(source: record.Source) -> tuple[object, ...]:
     shown = (source.render, source.wait_for) if source.is_web_page else None
     follows = source.tier.has_diff and source.follow
     asks = source.tier.polled and source.headers is None
@@ -401,7 +388,7 @@ class TagDefaultsService:
         self._revision = -1
         self._reading = trio.Lock()
 
-    async def set(self, message: SetTagDefaults) -> TagDefaults | None:
+    async def set(self, message: SetTagDefaults) -> record.TagDefaults | None:
         """Store a tag's defaults and apply them, even if there is nothing left to store: a retry may need that. Raises
         as SetTagDefaults does, StorageError.
         """
@@ -410,7 +397,9 @@ class TagDefaultsService:
             check_hours(settings.hours)
             await check_selectors(self._ports, PagePart(settings.selector, settings.ignore))
             if len(await store.all()) >= MOST_TAGGED and await store.get(message.tag) is None:
-                raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
+                raise Conflict(
+                    f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag"
+                )
         defaults = await store.edit(message.tag, lambda old: changed(old, message, self._ports.world.now()))
         await self.read()
         return defaults
@@ -435,7 +424,7 @@ class TagDefaultsService:
             return changed
 
 
-def changed(old: TagDefaults | None, message: SetTagDefaults, now: Millis) -> TagDefaults | None:
+def changed(old: record.TagDefaults | None, message: SetTagDefaults, now: Millis) -> record.TagDefaults | None:
     """Return a tag's new defaults; without a difference the old ones, with their time. Raises Stale, NotFound."""
     if not (message.expected in (None, NOTHING) if old is None else is_expected(old, message.expected)):
         raise Stale
@@ -444,6 +433,6 @@ def changed(old: TagDefaults | None, message: SetTagDefaults, now: Millis) -> Ta
             raise NotFound(f"the tag {message.tag} has no defaults")
         return None
     managed = {} if old is None else {"managed": old.managed}
-    defaults = TagDefaults(message.tag, now, updated_by=message.by, **managed | defaults_of(message.settings))
+    defaults = record.TagDefaults(message.tag, now, updated_by=message.by, **managed | defaults_of(message.settings))
     is_same = old is not None and replace(defaults, updated_at=old.updated_at, updated_by=old.updated_by) == old
     return old if is_same else defaults
