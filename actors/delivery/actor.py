@@ -26,18 +26,9 @@ import trio
 from msgspec.structs import replace
 
 from actors.coverage import EVERY, ClockSteps
+from actors.delivery import status as lifecycle
 from actors.delivery.claims import Claims, ConcurrencyLimiter, DigestCollector
 from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, quiet_until, verdict
-from actors.delivery.status import (
-    DestinationStatus,
-    after,
-    is_stored,
-    next_notice,
-    shifted,
-    status_of,
-    with_due_notice,
-    with_status,
-)
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, DeliveryPayload, DeliveryTransport, masked
 from actors.destination_kinds.table import Kinds
@@ -170,7 +161,7 @@ class DestinationActor:
         self._claims = Claims(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
-        self._status = DestinationStatus()
+        self._status = lifecycle.DestinationStatus()
         self._notice: Notice | None = None
         self._steps = ClockSteps(lambda: world.now() / 1000)
         self._notice_after = 0
@@ -306,7 +297,7 @@ class DestinationActor:
             self._queue.clear()
         if self._record is not None and (known is None or known.state != self._record.state):
             # Another writer has changed the state. Our own status may be ahead of both records: ignore it.
-            self._status = status_of(self._record)
+            self._status = lifecycle.status_of(self._record)
 
     def _update_quiet(self) -> None:
         self._quiet = self._quiet_at(self._world.now())
@@ -322,19 +313,19 @@ class DestinationActor:
         if alert is not None:
             self._notice_after = alert.notice_after
             self._apply_clock_step()
-            status, notice = with_due_notice(self._status, self._world.now(), self._notice_after)
+            status, notice = lifecycle.with_due_notice(self._status, self._world.now(), self._notice_after)
             self._set_status(status, notice)
             await self._write()
 
     def _apply_clock_step(self) -> None:
         """Before measuring a run of failures, remove a clock step from it. After a step back, clamp again."""
         step = self._steps.take_step()
-        self._status = shifted(self._status, step)
+        self._status = lifecycle.shifted(self._status, step)
         if step < -BREATHER:
             self._clock_set_back = True
             self.on_clock_step()
 
-    def _set_status(self, status: DestinationStatus, notice: Notice | None) -> None:
+    def _set_status(self, status: lifecycle.DestinationStatus, notice: Notice | None) -> None:
         self._status, self._notice = status, notice or self._notice
         if notice is not None:
             self._world.log(f"delivery.{notice}", destination_id=self._id)
@@ -351,7 +342,7 @@ class DestinationActor:
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        times: list[float | None] = [next_notice(self._status, self._notice_after)]
+        times: list[float | None] = [lifecycle.next_notice(self._status, self._notice_after)]
         longest = LONGEST_SLEEP
         if self._parked:
             return RETRY_INTERVAL
@@ -442,7 +433,7 @@ class DestinationActor:
             result = replace(result, retry_at=self._quiet_at(result.retry_at) or result.retry_at)
             self._next_due_at = min(self._next_due_at, result.retry_at or 0)
         self._claims.record(result)
-        self._set_status(*after(self._status, answer, now))
+        self._set_status(*lifecycle.after(self._status, answer, now))
         self._in_flight -= 1
         self._has_finished = True
         self._wait_scope.cancel()
@@ -466,15 +457,15 @@ class DestinationActor:
         async with self._settling:
             await self._claims.write(may_wait=may_wait)
             record, status = self._record, self._status
-            if record is not None and (self._notice is not None or not is_stored(record, status)):
+            if record is not None and (self._notice is not None or not lifecycle.is_stored(record, status)):
                 await self._save_state(status, self._notice)
 
-    async def _save_state(self, status: DestinationStatus, notice: Notice | None) -> None:
+    async def _save_state(self, status: lifecycle.DestinationStatus, notice: Notice | None) -> None:
         """Store a change of state on the current record, which the front end edits as well."""
         # All matches up to this position are in the outbox, even of a destination that now gets no more.
         matched = await self._storage.outbox.cursor(MATCHED) or START
         edit = self._storage.alerts.edit_destination
-        self._record = await edit(self._id, lambda it: with_status(it, status, notice, matched))
+        self._record = await edit(self._id, lambda it: lifecycle.with_status(it, status, notice, matched))
         if notice is not None:
             self._enqueue_notice(self._id)
             if self._notice is notice:  # else a newer notice came up

@@ -22,6 +22,7 @@ import msgspec
 
 from actors.destination_kinds.answer import Answer
 from actors.hours import local_time, spans, zone_of
+from actors.messages.declaring import made_of
 from storage.records.destination import Delivery, DeliveryMode, Destination, Outcome, QuietHours
 from storage.records.identity import Millis, rfc3339
 
@@ -64,17 +65,9 @@ def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER)
 
 def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outcome:
     result = verdict(answer, delivery.attempt)
-    return Outcome(
-        destination=delivery.destination,
-        seq=delivery.seq,
-        result=result,
-        at=at,
-        status=answer.status,
-        latency_ms=answer.latency_ms,
-        error=answer.error,
-        retry_at=Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None,
-        response_excerpt=answer.excerpt,
-    )
+    due = Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None
+    own = {"result": result, "at": at, "retry_at": due, "response_excerpt": answer.excerpt}
+    return made_of(Outcome, delivery, answer, **own)
 
 
 def quiet_until(hours: QuietHours | None, at: Millis) -> Millis | None:

@@ -8,20 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from actors.messages import views
 from actors.messages.requests import DetectRequest, NewSource, Preview, Previewed, SourcePatch, TagSettings
-from actors.messages.views import (
-    ALL,
-    AddedSource,
-    PracticeChange,
-    ReportedPage,
-    SourceExamination,
-    SourceExplanation,
-    SourcePage,
-    SourceSelection,
-    SourceSort,
-    SourceView,
-    TeachResult,
-)
 from actors.practice import PracticeKind
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
@@ -37,7 +25,7 @@ class AddSource(Struct, frozen=True):
     """
 
     new: NewSource
-    reply: Reply[AddedSource]
+    reply: Reply[views.AddedSource]
     mark: tuple[str, ...] = ()
     by: str = ""
     reads: bool = False
@@ -94,7 +82,7 @@ class EditSource(OfSource, frozen=True):
     """Edit a source; its actor restarts with the same memory. Fails with NotFound, Unprocessable, Stale."""
 
     patch: SourcePatch
-    reply: Reply[SourceView]
+    reply: Reply[views.SourceView]
     expected: Expected = None
     by: str = ""
 
@@ -104,7 +92,7 @@ class Teach(OfSource, frozen=True):
 
     texts: tuple[str, ...]
     noise: bool
-    reply: Reply[TeachResult]
+    reply: Reply[views.TeachResult]
 
 
 class DeleteSource(OfSource, frozen=True):
@@ -118,7 +106,7 @@ class RestoreSource(Struct, frozen=True):
     """Restore a resting deleted source. Fails with NotFound, Conflict (its URL is watched again), LibraryFull."""
 
     source: SourceId
-    reply: Reply[SourceView]
+    reply: Reply[views.SourceView]
 
 
 class CheckNow(OfSource, frozen=True):
@@ -130,7 +118,7 @@ class CheckNow(OfSource, frozen=True):
 class ShowPractice(Struct, frozen=True):
     """Return the practice sources; with `start`, make the missing ones. Fails with Conflict."""
 
-    reply: Reply[Sequence[SourceView]]
+    reply: Reply[Sequence[views.SourceView]]
     start: bool = False
 
 
@@ -138,7 +126,7 @@ class ChangePractice(Struct, frozen=True):
     """Change a practice document, made if missing, and check it at once. Fails with TooSoon, Conflict."""
 
     what: PracticeKind
-    reply: Reply[PracticeChange]
+    reply: Reply[views.PracticeChange]
 
 
 class EndPractice(Struct, frozen=True):
@@ -150,13 +138,13 @@ class EndPractice(Struct, frozen=True):
 class DescribeSource(OfSource, frozen=True):
     """Return one source's current view. Fails with NotFound."""
 
-    reply: Reply[SourceView]
+    reply: Reply[views.SourceView]
 
 
 class ExplainSource(OfSource, frozen=True):
     """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound."""
 
-    reply: Reply[SourceExplanation]
+    reply: Reply[views.SourceExplanation]
     text: str = ""
     check_now: bool = False
 
@@ -164,14 +152,14 @@ class ExplainSource(OfSource, frozen=True):
 class GetReportedPage(OfSource, frozen=True):
     """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound."""
 
-    reply: Reply[ReportedPage | None]
+    reply: Reply[views.ReportedPage | None]
     values: bool = False
 
 
 class ExamineSource(OfSource, frozen=True):
     """Explain a source's score and the time of its next check. Fails with NotFound."""
 
-    reply: Reply[SourceExamination]
+    reply: Reply[views.SourceExamination]
 
 
 class ListSources(Struct, frozen=True):
@@ -180,10 +168,10 @@ class ListSources(Struct, frozen=True):
     """
 
     limit: int
-    reply: Reply[SourcePage]
+    reply: Reply[views.SourcePage]
     after: tuple[int, float, str, int] | None = None
-    where: SourceSelection = ALL
-    sort: SourceSort = "worst"
+    where: views.SourceSelection = views.ALL
+    sort: views.SourceSort = "worst"
 
 
 class SetTagDefaults(Struct, frozen=True):

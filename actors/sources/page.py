@@ -26,6 +26,7 @@ from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded, Unprocessable
+from actors.messages.declaring import made_of
 from actors.messages.requests import DetectRequest, PagePreview, Preview
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, ReportedBlock, ReportedPage, SourceView
@@ -379,24 +380,16 @@ def _draft(source: Source, result: messages.PageLook, fetched: FetchedResponse, 
         # Readers that apply all differences continue from here.
         return replace(notice, diff=result.diff, delta=result.delta, summary=of_text(f"→ {target}"))
     assert result.delta is not None and result.delta.ops, "a change always says what changed"
-    return Draft(
+    return made_of(
+        Draft,
+        result,
         source_type="html",
         source_url=source.url,
         url=fetched.url,
-        title=result.title,
-        author=result.author,
-        content=result.content,
         content_truncated=result.truncated,
-        content_hash=result.content_hash,
-        simhash=result.simhash,
         tags=tuple(dict.fromkeys((*source.tags, UPDATED, *((REVERTED,) if result.reverted else ())))),
-        published_at=result.published_at,
         fetched_at=at,
         practice=source.practice is not None,
-        diff=result.diff,
-        delta=result.delta,
-        summary=result.summary,
-        changes=result.changes,
     )
 
 

@@ -34,6 +34,7 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.inheritance import part_mark
+from actors.messages.declaring import made_of
 from actors.messages.sources import SettingsChanged, SourceMessage
 from actors.messages.workers import Record, SaveStates
 from actors.observer import CheckSteps
@@ -631,18 +632,9 @@ def _check_result(
     validators = validators_of(fetched, unreliable=unreliable)
     if reading.again_soon or reading.unsettled:  # read the page again to settle a doubt, even if it stays the same
         validators = Validators(lies=unreliable)
-    return CheckResult(
-        at=at,
-        status=fetched.status,
-        validators=validators,
-        changed=reading.changed,
-        events=sum(1 for draft in reading.drafts if draft.alert_type is None),
-        hints=reading.hints,
-        again_soon=reading.again_soon,
-        times=reading.times,
-        remark=reading.remark,
-        rendered=fetched.rendered is not None,
-    )
+    events, rendered = sum(draft.alert_type is None for draft in reading.drafts), fetched.rendered is not None
+    own = {"status": fetched.status, "validators": validators, "events": events, "rendered": rendered}
+    return made_of(CheckResult, reading, at=at, **own)
 
 
 def validators_of(fetched: FetchedResponse, *, unreliable: bool = False) -> Validators:

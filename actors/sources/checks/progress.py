@@ -18,6 +18,7 @@ from actors.content.messages import Entry
 from actors.content.values.kinds import values_of_entry
 from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, CheckFailed, NotRendered
 from actors.hours import LONGEST_SHUT, open_from
+from actors.messages.declaring import made_of
 from actors.messages.requests import EXCERPT, DraftEvent
 from actors.sources.health import score
 from actors.sources.schedule import cadence, silence
@@ -238,18 +239,13 @@ def breaker_state(state: Breaker, failures: int) -> BreakerState:
 
 
 def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> Draft:
-    return Draft(
+    return made_of(
+        Draft,
+        piece,
         source_type=source.type,
         source_url=source.url,
         url=piece.url or source.watch_url,
-        title=piece.title,
-        author=piece.author,
-        content=piece.content,
-        content_truncated=piece.content_truncated,
-        content_hash=piece.content_hash,
-        simhash=piece.simhash,
         tags=tuple(dict.fromkeys((*source.tags, change, *piece.tags))),
-        published_at=piece.published_at,
         fetched_at=at,
         practice=source.practice is not None,
         changes=values_of_entry(piece.title, piece.content),

@@ -117,7 +117,7 @@ class FramePipeline:
         """
         with trio.move_on_after(within):
             await self._refresh()
-        now, before, spent = self._ports.world.now(), len(self.pending), 0.0
+        now, spent = self._ports.world.now(), 0.0
         counts = {"duplicates": 0, "filtered": 0, "unreadable": skipped - self._skipped, "admitted": 0}
         if skipped > self._skipped:
             self._skipped, self._unreadable_reason = skipped, why
@@ -138,7 +138,7 @@ class FramePipeline:
                     spent = 0.0
                     await trio.lowlevel.cancel_shielded_checkpoint()
         if frames := sum(counts.values()):
-            self._count(now, frames, len(self.pending) - before, counts)
+            self._count(now, frames, counts)
 
     async def _refresh(self) -> None:
         """Update the filter. While no filter is known, no frame is judged."""
@@ -188,20 +188,15 @@ class FramePipeline:
         self._noted_at = now
         self.window.add_note(Note(self._since, "stretch", "", counts=dict(self._listening), until=now))
 
-    def _count(self, now: Millis, frames: int, admitted: int, counts: dict[str, int]) -> None:
+    def _count(self, now: Millis, frames: int, counts: dict[str, int]) -> None:
+        admitted = counts["admitted"]
         self._frames += frames
         self._unreadable += counts["unreadable"]
         self.admitted += admitted
         self._note(now, {"frames": frames, **counts})
         live, view = self._live, self._live.push or PushView()
-        live.push = replace(
-            view,
-            frames=view.frames + frames,
-            admitted=view.admitted + admitted,
-            duplicates=view.duplicates + counts["duplicates"],
-            filtered=view.filtered + counts["filtered"],
-            unreadable=view.unreadable + counts["unreadable"],
-        )
+        totals = {name: getattr(view, name) + count for name, count in counts.items()}
+        live.push = replace(view, frames=view.frames + frames, **totals)
         hot = live.hot
         live.hot = replace(
             hot,

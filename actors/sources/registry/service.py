@@ -397,9 +397,7 @@ class TagDefaultsService:
             check_hours(settings.hours)
             await check_selectors(self._ports, PagePart(settings.selector, settings.ignore))
             if len(await store.all()) >= MOST_TAGGED and await store.get(message.tag) is None:
-                raise Conflict(
-                    f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag"
-                )
+                raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
         defaults = await store.edit(message.tag, lambda old: changed(old, message, self._ports.world.now()))
         await self.read()
         return defaults
