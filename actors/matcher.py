@@ -472,18 +472,12 @@ class Matcher:
         on_alerts_read: Callable[[Sequence[Alert]], Awaitable[None]],
         private_since: Callable[[str], Awaitable[Millis | None]],
     ) -> None:
-        self._world = world
-        self._storage = storage
-        self._ownership = storage.ownership
-        self._mailbox = mailbox
-        self._nudge = nudge
-        self._refresh = refresh
-        self._on_alerts_read = on_alerts_read
-        self._private_since = private_since
+        self._world, self._storage, self._ownership = world, storage, storage.ownership
+        self._mailbox, self._nudge, self._refresh = mailbox, nudge, refresh
+        self._on_alerts_read, self._private_since = on_alerts_read, private_since
         self._revision = -1
         self._at = self._oldest = START
-        self._backlog = 0
-        self._changes = 0
+        self._backlog, self._changes = 0, 0
 
     def changes(self) -> int:
         return self._changes

@@ -78,14 +78,10 @@ def destination_notice(destination: Destination, last: Attempt | None, base_url:
     assert destination.owes is not None
     failing = destination.owes == "destination_failing"
     is_gone = last is not None and last.status == 410
-    since = destination.failing_since
+    since = "a while" if destination.failing_since is None else spoken(destination.failing_since)
     ending, verb = (_END_FAILING, "is failing") if failing else (_END_DISABLED, "has been disabled")
-    text = (_FAILING if failing else _GONE if is_gone else _DISABLED).format(
-        host=urlsplit(destination.url).hostname,
-        since="a while" if since is None else spoken(since),
-        last=_last_attempt(last),
-        end=ending,
-    )
+    form, host = _FAILING if failing else _GONE if is_gone else _DISABLED, urlsplit(destination.url).hostname
+    text = form.format(host=host, since=since, last=_last_attempt(last), end=ending)
     url = f"{base_url}/v1/destinations/{destination.id}"
     tags = (_DESTINATION + destination.id, _ALERT + destination.alert_id)
     return notice_draft(destination.owes, url, f"A destination {verb}: {destination.label}", text, at, tags=tags)

@@ -59,17 +59,13 @@ class Parts:
         self._oversee(journal or Journal())
 
     def _record(self) -> None:
-        world, storage, base_url = self.world, self.storage, self.settings.public_url()
-        self.storage_watch = StorageWatch(world, storage, self.recorder_box, base_url, self.stop_tree)
+        world, storage, base_url, box = self.world, self.storage, self.settings.public_url(), self.recorder_box
+        self.storage_watch = StorageWatch(world, storage, box, base_url, self.stop_tree)
         self.shifts = Shifts(world, storage, storage.ownership.me or "")
         self.pruner = Pruner(world, self.settings, storage, storage.tail.head)
+        chance = world.chance("recorder/ids")
         self.recorder = Recorder(
-            world=world,
-            storage=storage,
-            signing=self.signing,
-            base_url=base_url,
-            mailbox=self.recorder_box,
-            chance=world.chance("recorder/ids"),
+            world=world, storage=storage, signing=self.signing, base_url=base_url, mailbox=box, chance=chance
         )
 
     def _notify(self) -> None:

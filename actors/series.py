@@ -251,8 +251,5 @@ def _recorded(change: TypedChange, points_by_key: Mapping[SeriesKey, Sequence[Po
         # It changed unseen (a check had too many changes to list): the time is unknown.
         points.append(Point(now, before.number, before.scale))
     lowest, highest = (record_since(points, change.after, now, lowest=side) for side in (True, False))
-    return replace(
-        change,
-        lowest_since=UNSET if lowest is None else rfc3339(Millis(lowest)),
-        highest_since=UNSET if highest is None else rfc3339(Millis(highest)),
-    )
+    low, high = (UNSET if since is None else rfc3339(Millis(since)) for since in (lowest, highest))
+    return replace(change, lowest_since=low, highest_since=high)

@@ -409,17 +409,12 @@ class DestinationActor:
         await self._settle(may_wait=True)
 
     async def _post(
-        self,
-        record: Destination,
-        webhook_id: str,
-        body: bytes,
-        attempt: Attempt,
-        on_slot: Callable[[], None] = lambda: None,
+        self, record: Destination, id: str, body: bytes, attempt: Attempt, on_slot: Callable[[], None] = lambda: None
     ) -> Answer:
         """Post when there is a slot; `on_slot` is called then. Waiting for the slot is part of the attempt."""
         async with self._limiter.slot(record.url):
             on_slot()
-            answer = await self._sender.attempt(record, webhook_id, body, attempt)
+            answer = await self._sender.attempt(record, id, body, attempt)
         attempt.ended(record, answer)
         return answer
 

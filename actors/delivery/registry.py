@@ -43,8 +43,7 @@ class DeliveryRegistry:
         base_url: str = "",
     ) -> None:
         self._world, self._storage = world, storage
-        self._ownership = storage.ownership
-        self._base_url = base_url
+        self._ownership, self._base_url = storage.ownership, base_url
         self.sender = Sender(kinds, egress, world, storage.alerts)
         self._supervisor = destinations
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}

@@ -78,10 +78,8 @@ def next_check_reason(view: SourceView, limits: Limits, hints: Hints, gap: float
     if hot.last_look_at is None or hot.next_look_at is None:
         return message("It has not been checked yet; the first check waits for its host's turn.")
     if view.queue_position:
-        return message(
-            "%(count)s checks of the same host come first: one host gets at most one request a second.",
-            count=view.queue_position,
-        )
+        text = "%(count)s checks of the same host come first: one host gets at most one request a second."
+        return message(text, count=view.queue_position)
     if view.overdue:
         return message("A check was due on %(at)s and is late.", at=hot.next_look_at)
     if (hot.not_before or 0) > hot.last_look_at:

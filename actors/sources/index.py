@@ -67,8 +67,7 @@ class SourceIndex:
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
         self._ports, self._ownership = ports, ports.storage.ownership
-        self._watches = self._ownership.watches
-        self._supervisor = sources
+        self._watches, self._supervisor = self._ownership.watches, sources
         self._live: dict[SourceId, LiveSource] = {}
         self.readers = readers(ports.settings)
         self._ranking, self._states, self._tags = Ranking(), StateCounts(), TagCounts()

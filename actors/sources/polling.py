@@ -241,23 +241,14 @@ async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, 
 def _completed(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
     """Return a draft completed from its page. Longer text and other details from the list or feed win."""
     title = draft.title or page.title
-    completed = replace(
-        draft,
-        title=title,
-        author=draft.author or page.author,
-        published_at=draft.published_at if draft.published_at is not None else page.published_at,
-        fetched_at=ports.world.now(),
-    )
+    published = draft.published_at if draft.published_at is not None else page.published_at
+    draft = replace(draft, title=title, author=draft.author or page.author, published_at=published)
+    draft = replace(draft, fetched_at=ports.world.now())
     if len(page.content) <= len(draft.content):
-        return completed
-    return replace(
-        completed,
-        content=page.content,
-        content_truncated=page.truncated,
-        content_hash=page.content_hash,
-        simhash=page.simhash,
-        changes=values_of_entry(title, page.content),
-    )
+        return draft
+    changes, content_hash = values_of_entry(title, page.content), page.content_hash
+    draft = replace(draft, content=page.content, content_truncated=page.truncated, changes=changes)
+    return replace(draft, content_hash=content_hash, simhash=page.simhash)
 
 
 _DAY = 86_400_000
@@ -422,11 +413,8 @@ class PolledSource:
         renewal.confirm()
         if reading is not None:
             await detection.save_title(ports, live, reading.title)
-        result = replace(
-            _check_result(before, fetched, reading, at),
-            lent=bool(resolved.lender),
-            private=_is_private(ports, resolved.source, fetched),
-        )
+        lent, private = bool(resolved.lender), _is_private(ports, resolved.source, fetched)
+        result = replace(_check_result(before, fetched, reading, at), lent=lent, private=private)
         after = progress.succeeded(before, result, self._limits, self._chance.random(), ports.pricing.price)
         reported, base = (drafts, None) if reading is None else (drafts, reading.base)
         if series.has_prices(reported):

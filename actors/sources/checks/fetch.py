@@ -135,15 +135,8 @@ def practice_response(url: str, step: int, validators: Validators) -> FetchedRes
     """Return the document at a practice source's URL after `step` changes; a 304 without a body if it is known."""
     document, etag = DOCUMENTS[kind_of_url(url)], f'"practice-{step}"'
     body, status = (b"", 304) if validators.etag == etag else (document.at(step), 200)
-    return FetchedResponse(
-        url=url,
-        status=status,
-        headers={"etag": etag, "content-type": document.media},
-        body=body,
-        content_type=document.media,
-        etag=etag,
-        wire_bytes=len(body),
-    )
+    headers, size, media = {"etag": etag, "content-type": document.media}, len(body), document.media
+    return FetchedResponse(url, status, headers, body, content_type=media, etag=etag, wire_bytes=size)
 
 
 Answer = TypeVar("Answer")

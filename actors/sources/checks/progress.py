@@ -78,30 +78,14 @@ def succeeded(
     health, silences = score.after_success(hot.health, silences, result.remark)
     if result.again_soon:
         due = min(due, Millis(result.at + round(limits.floor * 1000)))
-    return replace(
-        hot,
-        validators=result.validators,
-        breaker=BreakerState(),
-        health=health,
-        scores=scored(hot.scores, day_of(result.at), health.score),
-        interval=interval,
-        looks=hot.looks + 1,
-        unchanged=0 if result.changed else hot.unchanged + 1,
-        events=hot.events + result.events,
-        last_look_at=result.at,
-        last_success_at=result.at,
-        last_event_at=result.at if result.events else hot.last_event_at,
-        next_look_at=due,
-        not_before=None,
-        last_status=result.status,
-        last_error=None,
-        pace=cadence.encode(Pace(rhythm, hints)),
-        pulse=silence.encode(silences),
-        rendered=result.rendered,
-        lent=result.lent,
-        private=result.private,
-        private_since=private_since(hot, result.at) if result.private else None,
-    )
+    at, unchanged = result.at, 0 if result.changed else hot.unchanged + 1
+    last_event, since = at if result.events else hot.last_event_at, private_since(hot, at) if result.private else None
+    hot = replace(hot, looks=hot.looks + 1, unchanged=unchanged, events=hot.events + result.events)
+    hot = replace(hot, last_look_at=at, last_success_at=at, last_event_at=last_event, next_look_at=due, not_before=None)
+    hot = replace(hot, rendered=result.rendered, lent=result.lent, private=result.private, private_since=since)
+    hot = replace(hot, last_status=result.status, last_error=None, validators=result.validators, breaker=BreakerState())
+    scores, pace = scored(hot.scores, day_of(at), health.score), cadence.encode(Pace(rhythm, hints))
+    return replace(hot, health=health, scores=scores, interval=interval, pace=pace, pulse=silence.encode(silences))
 
 
 def private_since(hot: SourceRuntime, at: Millis) -> Millis:
@@ -139,19 +123,10 @@ def failed(hot: SourceRuntime, failure: CheckFailed, now: Millis, limits: Limits
     health, silences = score.after_failure(hot.health, silences, failure.blame, failures, now, failure.reason)
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the reason explains the old score
         health = health.explained(Message(f"{failure.reason[:1].upper()}{failure.reason[1:]}."))
-    return replace(
-        hot,
-        breaker=breaker_state(state, failures),
-        health=health,
-        scores=scored(hot.scores, day_of(now), health.score),
-        looks=hot.looks + 1,
-        last_look_at=now,
-        next_look_at=Millis(retry),
-        not_before=not_before,
-        last_status=failure.status,
-        last_error=failure.reason,
-        pulse=silence.encode(silences),
-    )
+    scores, pulse = scored(hot.scores, day_of(now), health.score), silence.encode(silences)
+    hot = replace(hot, breaker=breaker_state(state, failures), health=health, scores=scores, pulse=pulse)
+    hot = replace(hot, looks=hot.looks + 1, last_status=failure.status, last_error=failure.reason)
+    return replace(hot, last_look_at=now, next_look_at=Millis(retry), not_before=not_before)
 
 
 def _growing_hold(hot: SourceRuntime) -> float:

@@ -36,6 +36,7 @@ from actors.sources.checks.source_fetch import pace_preview
 from actors.sources.detection import Classification, domain_error
 from actors.sources.explanation import IN_BASELINE
 from actors.sources.feed import seen
+from actors.sources.feed.seen import Manner
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
@@ -47,13 +48,14 @@ from storage.records.message import joined, message
 from storage.records.source import Source
 from storage.records.trail import MOST_PARTS, Came, Note, Part
 
+Entries: TypeAlias = Sequence[Entry]
 NEW_REASON = "new: its identity was unknown"
 EDITED = "edited: its identity is known, its text is new"
 HELD = "held (in the log as change:reset, for no alert): the feed has moved, or all of it was new at once, by old dates"
 QUIET = "not reported: its lines changed as in most entries, or take turns (an edit that stays is reported)"
 
 
-def baseline_note(feed: FeedReading, backfill: Sequence[Entry], at: Millis) -> Note:
+def baseline_note(feed: FeedReading, backfill: Entries, at: Millis) -> Note:
     """Return the note on the first check; `backfill`: the newest ones, as requested."""
     entries, backfilled = feed.entries, frozenset(entry.key for entry in backfill)
     rows = [
@@ -65,13 +67,7 @@ def baseline_note(feed: FeedReading, backfill: Sequence[Entry], at: Millis) -> N
 
 
 def check_note(
-    check: BodyCheck,
-    feed: FeedReading,
-    decision: NewEntriesDecision,
-    *,
-    new: int,
-    edited: Sequence[Entry],
-    quiet: Sequence[Entry],
+    check: BodyCheck, feed: FeedReading, decision: NewEntriesDecision, *, new: int, edited: Entries, quiet: Entries
 ) -> Note:
     """Return the note on a later check. new: entries that were unknown. quiet: edited ones that are not reported."""
     rows = [*_parts(decision.reported, NEW_REASON, told=True), *_parts(edited, EDITED, told=True)]
@@ -99,12 +95,12 @@ def _omissions(feed: FeedReading) -> str:
     return f"{text} {feed.left_out:,} more entries were left out." if feed.left_out else text
 
 
-def _counts(entries: Sequence[Entry], **more: int) -> dict[str, int]:
+def _counts(entries: Entries, **more: int) -> dict[str, int]:
     different = len({entry.key for entry in entries})
     return {"entries": different, "duplicates": len(entries) - different, **more}
 
 
-def _parts(entries: Sequence[Entry], rule: str, *, told: bool = False) -> Iterator[Part]:
+def _parts(entries: Entries, rule: str, *, told: bool = False) -> Iterator[Part]:
     for entry in entries:
         yield Part(entry.title or entry.content, rule, entry.key, told=told)
 
@@ -123,30 +119,24 @@ class NewEntriesDecision(Struct, frozen=True):
 
     reported: tuple[Entry, ...]
     held: tuple[Entry, ...]
-    manner: seen.Manner
+    manner: Manner
 
 
 def decide(
-    count: int,
-    new: Sequence[Entry],
-    before: seen.Manner,
-    newest: Millis | None,
-    *,
-    moved: Sequence[Entry] = (),
-    was_empty: bool = False,
+    count: int, new: Entries, before: Manner, newest: Millis | None, *, moved: Entries = (), was_empty: bool = False
 ) -> NewEntriesDecision:
     """Decide on the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
     if moved and 2 * len(moved) >= count - len(new):
-        held_entries = () if before is seen.Manner.RENAMED else tuple(moved)
-        return NewEntriesDecision(tuple(new), held_entries, seen.Manner.RENAMED)
+        held_entries = () if before is Manner.RENAMED else tuple(moved)
+        return NewEntriesDecision(tuple(new), held_entries, Manner.RENAMED)
     if count < FEWEST_ENTRIES or len(new) < count or was_empty:
-        return NewEntriesDecision(tuple(new), (), before if before is seen.Manner.TURNS_OVER else seen.Manner.PLAIN)
+        return NewEntriesDecision(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
     newer = tuple(entry for entry in new if is_newer(entry, newest))
     if len(newer) >= len(new) / 2:
         return NewEntriesDecision(tuple(new), (), before)
-    if before in (seen.Manner.HELD, seen.Manner.TURNS_OVER):
-        return NewEntriesDecision(tuple(new), (), seen.Manner.TURNS_OVER)
-    return NewEntriesDecision(newer, tuple(entry for entry in new if not is_newer(entry, newest)), seen.Manner.HELD)
+    if before in (Manner.HELD, Manner.TURNS_OVER):
+        return NewEntriesDecision(tuple(new), (), Manner.TURNS_OVER)
+    return NewEntriesDecision(newer, tuple(entry for entry in new if not is_newer(entry, newest)), Manner.HELD)
 
 
 def error_report(feed: FeedReading) -> str | None:
@@ -193,8 +183,10 @@ class FeedReader:
         deadline = feed_deadline(self._deadline, fetched.body)
         try:
             feed = await in_jail(jail, "look_feed", request, FeedReading, deadline=deadline)
+        except ReadingStopped:
+            raise
         except CheckFailed as failure:
-            raise await _better_failure(jail, fetched, failure) from None
+            raise (await lost_type(jail, fetched, "feed") or failure) from None
         return without_reports(feed, fetched)
 
 
@@ -246,19 +238,13 @@ def _reading(check: BodyCheck, feed: FeedReading, comparison: seen.Comparison) -
     return BodyReading(drafts, stored, changed, Hints(), times=times_of(decision.reported), note=note)
 
 
-async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: CheckFailed) -> CheckFailed:
-    if isinstance(failure, ReadingStopped):
-        return failure
-    return await lost_type(jail, fetched, "feed") or failure
-
-
 def fingerprint_of(entry: Entry) -> seen.EntryFingerprint:
     has_id = entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " ")
     link, date = link_form(entry.url), entry.published_at
     return seen.EntryFingerprint(entry.key, entry.fingerprint, link, entry.aliases, entry.prints, date, has_id)
 
 
-def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
+def times_of(entries: Entries) -> tuple[Millis, ...]:
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
@@ -272,15 +258,8 @@ def _reset_notice(source: Source, decision: NewEntriesDecision, moved: int, at: 
     if not moved:
         titles = "; ".join(entry.title[:_TITLE] or entry.url for entry in decision.held[:_NAMED])
         text += f" No alert has seen: {titles}{'; and others' if held > _NAMED else ''}."
-    return notice_draft(
-        "source_reset",
-        source.url,
-        f"A feed has moved: {source.called}" if moved else f"Most of a feed is new at once: {source.called}",
-        text,
-        at,
-        source_type="feed",
-        of_source=source.tags,
-    )
+    title = f"A feed has moved: {source.called}" if moved else f"Most of a feed is new at once: {source.called}"
+    return notice_draft("source_reset", source.url, title, text, at, source_type="feed", of_source=source.tags)
 
 
 def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
@@ -292,13 +271,8 @@ def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
 
 
 def hints_of(feed: FeedReading, fetched: FetchedResponse) -> Hints:
-    hints = feed.hints
-    return Hints(
-        max_age=fetched.max_age or 0.0,
-        ttl=float(max(hints.ttl_s or 0, hints.period_s or 0)),
-        skip_hours=hints.skip_hours,
-        skip_days=hints.skip_days,
-    )
+    hints, ttl = feed.hints, float(max(feed.hints.ttl_s or 0, feed.hints.period_s or 0))
+    return Hints(fetched.max_age or 0.0, ttl, hints.skip_hours, hints.skip_days)
 
 
 NEWEST: Final = 10
@@ -331,12 +305,8 @@ async def preview(ports: Ports, classification: Classification, request: DetectR
     return Preview(classification.at, feed=shown, pace=pace)
 
 
-NOT_IN_MEMORY = joined(
-    [
-        message("No note of a check contains it."),
-        message("For a feed only identities are stored. Check now to search the feed."),
-    ]
-)
+_NOT_NOTED = message("No note of a check contains it.")
+NOT_IN_MEMORY = joined([_NOT_NOTED, message("For a feed only identities are stored. Check now to search the feed.")])
 Known: TypeAlias = Literal["new", "edited", "seen"]
 
 

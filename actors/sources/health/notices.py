@@ -74,16 +74,8 @@ def _due(health: Health, notified: int | None, at: Millis, due_delay: DueDelay) 
 
 
 def _notice(source: Source, kind: AlertType, text: str, at: Millis, tags: tuple[str, ...] = ()) -> Draft:
-    return notice_draft(
-        kind,
-        source.url,
-        f"{_TITLES[kind]}: {source.called}",
-        text,
-        at,
-        source_type=source.type,
-        tags=tags,
-        of_source=source.tags,
-    )
+    title, type = f"{_TITLES[kind]}: {source.called}", source.type
+    return notice_draft(kind, source.url, title, text, at, source_type=type, tags=tags, of_source=source.tags)
 
 
 SendNotices = Callable[[SourceRuntime, tuple[Draft, ...]], Awaitable[None]]

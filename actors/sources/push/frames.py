@@ -167,8 +167,7 @@ class FramePipeline:
 
     async def _read(self, text: str) -> list[Frame]:
         url, name = self._live.source.watch_url, name_of(text)
-        text = str(text)
-        if is_small(text):
+        if is_small(text := str(text)):
             return read_frames(text, url, name)
         return await in_jail(self._ports.world.jail, "frame", FrameRequest(text, url, name), list[Frame])
 
@@ -197,16 +196,9 @@ class FramePipeline:
         live, view = self._live, self._live.push or PushView()
         totals = {name: getattr(view, name) + count for name, count in counts.items()}
         live.push = replace(view, frames=view.frames + frames, **totals)
-        hot = live.hot
-        live.hot = replace(
-            hot,
-            looks=hot.looks + frames,
-            events=hot.events + admitted,
-            last_look_at=now,
-            last_success_at=now,
-            last_event_at=now if admitted else hot.last_event_at,
-        )
-        live.unsaved = True
+        hot, last_event = live.hot, now if admitted else live.hot.last_event_at
+        hot = replace(hot, looks=hot.looks + frames, events=hot.events + admitted, last_event_at=last_event)
+        live.hot, live.unsaved = replace(hot, last_look_at=now, last_success_at=now), True
 
 
 LISTEN: Final = 3.0

@@ -316,14 +316,9 @@ class SourceService:
         now, settings = self._ports.world.now(), settings_from(new)
         tags = tuple(dict.fromkeys((*new.tags, *mark)))
         settings |= {"url": url, "type": classification.type, "tags": tags, "updated_by": by}
-        source = record.Source(
-            id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
-            watch_url=classification.watch_url,
-            detection=classification.detection,
-            created_at=now,
-            updated_at=now,
-            **settings,
-        )
+        settings |= {"watch_url": classification.watch_url, "detection": classification.detection}
+        id = SourceId(id_of(seq_at(now), self._chance.getrandbits(59)))
+        source = record.Source(id=id, created_at=now, updated_at=now, **settings)
         if not source.is_web_page:
             source = replace(source, render="never", wait_for=None, screenshots=False)
         live = LiveSource(source, record.SourceRuntime(interval=START_INTERVAL))

@@ -127,14 +127,9 @@ def observe(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> R
     expected = rhythm.expected
     if rhythm.last:
         expected = _with_expected(rhythm, now - gap, times[0] if times else now)
-    after = replace(
-        rhythm,
-        events=max(rhythm.events * forget, PRIOR_EVENTS),
-        seconds=rhythm.seconds * forget + gap,
-        quick=rhythm.quick * math.exp(-gap / QUICK),
-        slow=rhythm.slow * math.exp(-gap / SLOW),
-        expected=expected,
-    )
+    events, seconds = max(rhythm.events * forget, PRIOR_EVENTS), rhythm.seconds * forget + gap
+    quick, slow = rhythm.quick * math.exp(-gap / QUICK), rhythm.slow * math.exp(-gap / SLOW)
+    after = replace(rhythm, events=events, seconds=seconds, quick=quick, slow=slow, expected=expected)
     return _with_changes(after, now, times) if times else after
 
 

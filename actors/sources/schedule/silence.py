@@ -107,14 +107,8 @@ def after_watching(state: SilenceState, seconds: float, *, defect: bool) -> Sile
     longest, longest_before = state.longest, state.longest_before
     if watched // QUARTER > state.watched // QUARTER:
         longest, longest_before = 0.0, longest
-    return replace(
-        state,
-        age=state.age + seconds,
-        watched=watched,
-        longest=longest,
-        longest_before=longest_before,
-        defects=(state.defects << 1 | defect) & (1 << WINDOW) - 1,
-    )
+    state = replace(state, age=state.age + seconds, defects=(state.defects << 1 | defect) & (1 << WINDOW) - 1)
+    return replace(state, watched=watched, longest=longest, longest_before=longest_before)
 
 
 def after_change(state: SilenceState) -> SilenceState:
@@ -123,15 +117,9 @@ def after_change(state: SilenceState) -> SilenceState:
     gap = min(0xFFFF, round(_SCALE * math.log1p(max(0.0, state.age))))
     gaps = (*state.gaps, gap)[-KEPT:]
     long = gap > _quartile(gaps)
-    return replace(
-        state,
-        gaps=gaps,
-        peaks=(*state.peaks, gap)[-KEPT:] if long else state.peaks,
-        seen=state.seen * FADE + 1,
-        above=state.above * FADE + long,
-        age=0.0,
-        longest=max(state.longest, state.age),
-    )
+    peaks = (*state.peaks, gap)[-KEPT:] if long else state.peaks
+    state = replace(state, gaps=gaps, peaks=peaks, longest=max(state.longest, state.age))
+    return replace(state, seen=state.seen * FADE + 1, above=state.above * FADE + long, age=0.0)
 
 
 def silence_chance(state: SilenceState) -> float:
