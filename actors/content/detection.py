@@ -25,8 +25,7 @@ from actors.content.pages.plain import read_bytes, read_file, read_plain, unwatc
 from actors.content.pages.walls import shell_of, trouble_of
 from storage.records.source import Confidence
 
-MOST_LINKS = 20
-_SNIFFED = 512
+MOST_LINKS, _SNIFFED = 20, 512
 _TABLES = tomllib.loads(files("actors.content").joinpath("detection.toml").read_text("utf-8"))
 _FEED_TYPES: dict[str, str] = _TABLES["feed_types"]
 _MAYBE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})

@@ -43,10 +43,7 @@ from storage.records.identity import Millis
 from storage.records.source import OWN_NAMESPACES
 
 T = TypeVar("T")
-MOST_ENTRIES = 5_000
-MOST_KEY = 200
-_MOST_LABEL = 1_000
-_MOST_TAGS = 20
+MOST_ENTRIES, MOST_KEY, _MOST_LABEL, _MOST_TAGS = 5_000, 200, 1_000, 20
 MOST_ENTRY_LINES = 40
 """Lines of an entry that are compared one by one."""
 _LONGEST_COUNT = 120
@@ -369,8 +366,7 @@ def _published(entry: Any) -> Millis | None:
     return next((at for at in found if at is not None), None)
 
 
-_HEAD = 4096
-_MOST_HUBS = 5
+_HEAD, _MOST_HUBS = 4096, 5
 _ITEMS = re.compile(r'"items"\s*:\s*\[')
 _NEXT = re.compile(r"\s*,?\s*(?=[{\[\"])")
 _CUT = "\0cut"
@@ -531,8 +527,7 @@ def _one_line(text: str, most: int) -> str:
 
 MOST_UNPACKED = 64 << 20
 """Bytes of a sitemap, unpacked."""
-MOST_ADDRESSES = 100_000
-_STEP = 64 << 10
+MOST_ADDRESSES, _STEP = 100_000, 64 << 10
 _GZIP, _GZIP_WINDOW = b"\x1f\x8b\x08", 31
 _BEGINS = re.compile(rb"<(?:[a-zA-Z][\w.-]*:)?(urlset|sitemapindex)[\s>/]")
 _LONGEST = 2048

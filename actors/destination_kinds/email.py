@@ -172,8 +172,7 @@ def _verdict(reply: Reply) -> Verdict:
     return "revoked" if reply.stage == "recipient" else "refused"
 
 
-LONGEST_REPLY: Final = 16 << 10
-LONGEST_LINE: Final = 2 << 10
+LONGEST_REPLY, LONGEST_LINE = 16 << 10, 2 << 10
 _CLOSED = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 Secure = Callable[[trio.abc.Stream], Awaitable[trio.abc.Stream]]
 

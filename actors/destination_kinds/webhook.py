@@ -101,8 +101,7 @@ def to_cloudevent(id: str, body: bytes) -> bytes:
     )
 
 
-_LONGEST_EXCERPT = 200
-_SECRET_SIZE = 32
+_LONGEST_EXCERPT, _SECRET_SIZE = 200, 32
 
 
 def new_secret(world: World) -> str:

@@ -25,8 +25,7 @@ from msgspec import Struct
 
 from actors.egress.url import Url
 
-MOST: Final = 50
-MOST_BYTES: Final = 16 << 10
+MOST, MOST_BYTES = 50, 16 << 10
 MOST_OF_ONE: Final = 4096
 """Characters of name and value together (5.6, step 6)."""
 _MOST_ATTRIBUTE: Final = 1024

@@ -30,8 +30,7 @@ ACCEPT = b"text/event-stream, application/x-ndjson;q=0.9, application/jsonl;q=0.
 QUIET = 300.0
 AT_ONCE = 64
 """Events returned at once, at most."""
-_CHUNK = 16 << 10
-_MOST_HEAD = 64 << 10
+_CHUNK, _MOST_HEAD = 16 << 10, 64 << 10
 _GRACE = 1.0
 """Seconds that a late reader listens before it calls a stream quiet."""
 

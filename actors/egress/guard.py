@@ -23,8 +23,7 @@ from actors.errors import UrlRefused
 from actors.settings import Network
 from actors.world import Connector, ResolveFailed, Resolver
 
-ATTEMPT_TIMEOUT = 5.0
-MOST_ATTEMPTS = 4
+ATTEMPT_TIMEOUT, MOST_ATTEMPTS = 5.0, 4
 MOST_ADDRESSES = 64
 """More than any honest name has; each costs a check."""
 

@@ -35,9 +35,7 @@ from actors.world import World
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Probe, Wait
 
-IN_A_ROW: Final = 3
-_FEW: Final = 32
-_NOWHERE: Final = 0
+IN_A_ROW, _FEW, _NOWHERE = 3, 32, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +141,7 @@ def _without_stale(lane: _Lane) -> _Lane:
     return lane
 
 
-FAILURES_TO_OPEN = 5
-SOURCES_TO_OPEN = 2
+FAILURES_TO_OPEN, SOURCES_TO_OPEN = 5, 2
 MOST_CRAWL_DELAY = 300.0
 """Longest Crawl-delay: at that pace a host's few pages are still checked within the hour."""
 

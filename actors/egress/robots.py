@@ -25,9 +25,7 @@ from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
 from storage.records.secrecy import without_secrets
 
 ACCEPT = "text/plain, */*;q=0.5"
-SIZE_LIMIT = 500 << 10
-LONGEST = 24 * 3600.0
-SHORTEST = 600.0
+SIZE_LIMIT, LONGEST, SHORTEST = 500 << 10, 24 * 3600.0, 600.0
 RETRY = 300.0
 """Seconds before an unreachable origin is asked again."""
 

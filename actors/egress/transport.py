@@ -254,8 +254,7 @@ class _Connection(httpcore.AsyncNetworkStream):
         return isinstance(stream, trio.SocketStream) and stream.socket.is_readable()
 
 
-RESOLVER_THREADS = 8
-RESOLVE_TIMEOUT = 10.0
+RESOLVER_THREADS, RESOLVE_TIMEOUT = 8, 10.0
 
 _NO_SUCH_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 

@@ -31,11 +31,8 @@ WINDOW = 60.0
 MOST_HOSTS = 4096
 """Most hosts; the oldest goes first. With more a minute, a sample is as good."""
 
-HOSTS_TO_JUDGE = 20
-FAILING_SHARE = 0.5
-LOCAL_HOSTS = 5
-HOSTS_TO_RECOVER = 3
-PATIENCE = 300.0
+HOSTS_TO_JUDGE, FAILING_SHARE, LOCAL_HOSTS = 20, 0.5, 5
+HOSTS_TO_RECOVER, PATIENCE = 3, 300.0
 
 
 class HostResult(Enum):
@@ -106,8 +103,7 @@ class Outage:
         return is_failing or (local >= LOCAL_HOSTS and answered <= local)
 
 
-PROBE_EVERY = 5.0
-SPREAD = 600.0
+PROBE_EVERY, SPREAD = 5.0, 600.0
 MOST_KNOWN = 65_536
 """Most hosts that have answered; the least recent one goes first. That many are a sufficient sample."""
 _PATIENCE = 60.0

@@ -120,11 +120,8 @@ def unlawful(reason: str) -> SessionEnded:
     return SessionEnded(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {reason}", answered=True)
 
 
-MESSAGE_LIMIT: Final = 1 << 20
-MOST_PARTS: Final = 1 << 14
-BURST: Final = 2_000
-PER_SECOND: Final = 100.0
-SLICE: Final = 64
+MESSAGE_LIMIT, MOST_PARTS, BURST = 1 << 20, 1 << 14, 2_000
+PER_SECOND, SLICE = 100.0, 64
 SEND_WITHIN: Final = 5.0
 """Seconds for our few frames: a server that does not read them is gone."""
 CHUNK: Final = 1 << 16
@@ -250,8 +247,7 @@ def size_of(data: str | bytes | bytearray) -> int:
 
 
 FRAME_LIMIT = MESSAGE_LIMIT
-PING_EVERY = 20.0
-SIGN_WITHIN = 20.0
+PING_EVERY, SIGN_WITHIN = 20.0, 20.0
 _GRACE = 1.0
 """Seconds that a late reader listens before it calls a link dead: the pong may be unread."""
 _CLOSE_GRACE = 1.0

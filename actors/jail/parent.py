@@ -20,8 +20,7 @@ from typing import Final, NoReturn
 from actors.jail.framing import Frames, Kind, build_id, decode, encode, frame
 from actors.jail.worker import Tasks, serve
 
-_READ = 1 << 16
-_PR_SET_PDEATHSIG: Final = 1
+_READ, _PR_SET_PDEATHSIG = 1 << 16, 1
 _DESCRIPTORS: Final = 256
 """More than this process ever has open: a worker keeps none of them."""
 

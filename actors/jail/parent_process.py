@@ -15,10 +15,7 @@ from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, decode, 
 from actors.jail.process import StderrTail, WorkerProcess, exit_text
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
-FORKED_WITHIN = 10.0
-_READ = 1 << 12
-_EXIT_WITHIN = 2.0
-_REAP_WITHIN = 5.0
+FORKED_WITHIN, _READ, _EXIT_WITHIN, _REAP_WITHIN = 10.0, 1 << 12, 2.0, 5.0
 
 
 class ParentProcess:

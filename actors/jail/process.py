@@ -12,11 +12,8 @@ import trio
 from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, encode, frame, read_answer, read_hello
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
-OPEN_FILES = 16
-STDERR_TAIL = 2 << 10
-_READ = 1 << 16
-_EXIT_WITHIN = 1.0
-_REAP_WITHIN = 5.0
+OPEN_FILES, STDERR_TAIL, _READ = 16, 2 << 10, 1 << 16
+_EXIT_WITHIN, _REAP_WITHIN = 1.0, 5.0
 
 
 class StderrTail:

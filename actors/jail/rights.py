@@ -26,9 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-_CREATE: Final = 444
-_RESTRICT: Final = 446
-_VERSION: Final = 1
+_CREATE, _RESTRICT, _VERSION = 444, 446, 1
 _FILES: Final = {1: 13, 2: 14, 3: 15, 5: 16}
 """Number of file rights by interface version: one bit each, from the lowest."""
 _NETWORK: Final = 4
@@ -74,8 +72,7 @@ _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = 1, 38
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
-_X32: Final = 0x40000000
-_LOW: Final = 0xFFFFFFFF
+_X32, _LOW = 0x40000000, 0xFFFFFFFF
 _CLONE_THREAD, _PROT_EXEC = 0x10000, 4
 
 

@@ -22,9 +22,7 @@ from actors.settings import wall_limit
 
 Tasks = Mapping[str, Callable[[bytes], bytes]]
 
-_READ = 1 << 20
-_REASON_LIMIT = 500
-_ALARM_SLACK = 5.0
+_READ, _REASON_LIMIT, _ALARM_SLACK = 1 << 20, 500, 5.0
 
 
 def serve(tasks: Tasks) -> int:

@@ -153,9 +153,7 @@ def host_of(url: str) -> str:
 
 TEST: Final = "kind:test"
 """The tag of a test delivery's event."""
-LONGEST_TITLE: Final = 300
-LONGEST_LINE: Final = 2_000
-LONGEST_CONTENT: Final = 8_000
+LONGEST_TITLE, LONGEST_LINE, LONGEST_CONTENT = 300, 2_000, 8_000
 MOST_LINES: Final = 60
 """Lines of a difference; a service's own limit mostly cuts earlier."""
 Read = TypeVar("Read", bound=msgspec.Struct)

@@ -153,10 +153,7 @@ class Query:
         return str(self.root)
 
 
-MOST_CHARACTERS = 4_096
-MOST_TERMS = 256
-MOST_NESTING = 32
-SHORTEST_PREFIX = 2
+MOST_CHARACTERS, MOST_TERMS, MOST_NESTING, SHORTEST_PREFIX = 4_096, 256, 32, 2
 
 _TOKEN = re.compile(
     r'(?P<open>\()|(?P<close>\))|(?P<quote>["“”„])|(?P<not>[-\u2212\u2013](?=[^\s)]))|(?P<word>[^\s()"“”„]+)'

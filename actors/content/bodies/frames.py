@@ -26,9 +26,7 @@ MOST = 1 << 20
 """Characters per frame: 1 MiB."""
 MOST_EVENTS: Final = 5_000
 """Events per frame."""
-MOST_LAYERS: Final = 3
-MOST_SMALL: Final = 4096
-_SMALL_OBJECTS: Final = 100
+MOST_LAYERS, MOST_SMALL, _SMALL_OBJECTS = 3, 4096, 100
 MARK = 6
 """Bytes of a mark: among 10,000 marks, a new frame collides with an old one once in 28 billion."""
 
@@ -44,9 +42,7 @@ _SIGNALS = PINGS.union(word_lists("frames")["signals"]["others"].split("|"))
 _JSON = json.JSONDecoder(strict=False)
 _SOCKET_IO = re.compile(r"42(?:/[^,\[]{0,200},)?\d{0,20}(?=\[)")
 _ENGINE_IO_OPENS = re.compile(r'4?0(?:/[^,\[]{0,200},)?\{"sid"')
-_MOST_LABEL = 1_000
-_MOST_KEY = 200
-_MOST_TAGS = 20
+_MOST_LABEL, _MOST_KEY, _MOST_TAGS = 1_000, 200, 20
 
 Layers = Sequence[Mapping[str, Any]]
 """An object's fields, innermost first, then those of its envelopes."""

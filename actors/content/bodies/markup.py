@@ -75,8 +75,7 @@ _SHOWN = re.compile(r"(?:^|\s)(?:(?!print)\S+:|d-(?!print)\w+-)(?:block|flex|gri
 _ICON = re.compile(r"\s*[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){0,6}\s*")
 _MAIN = re.compile(r"#[\w-]*(?:main|content|skip|inhalt|conten|conteud|treść|sisalto|indhold|innehåll)", re.I)
 _PAGES = frozenset({"html", "body", "main", "article"})
-_LONGEST_SKIP = 80
-_MOST_KNOWN = 8192
+_LONGEST_SKIP, _MOST_KNOWN = 80, 8192
 MOST_SKIPS = 5
 """Links at the start of a page that are tested; each costs a search for its target."""
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})

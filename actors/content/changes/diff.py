@@ -27,9 +27,7 @@ MOST_OPS, MOST_SOUGHT = 400, 60
 MOST_CHARACTERS = 32 * 1024
 """Caps of a delta and of a diff; beyond them `truncated` is set and the rest is only counted. Sought: for a summary."""
 
-_SHOWN = 8 * 1024
-_WINDOW = 4
-_ALIKE = 0.4
+_SHOWN, _WINDOW, _ALIKE = 8 * 1024, 4, 0.4
 _NOWHERE = Context()
 
 

@@ -426,8 +426,7 @@ def slots_after(
 LEAST_OTHERS = 3
 MOST_TOLD = 600
 """Keys of a page that are compared, from its beginning and its end, where furniture is."""
-_TWINS = 0.5
-_SHARE = 0.8
+_TWINS, _SHARE = 0.5, 0.8
 
 
 def stored_keys(memory: bytes) -> tuple[str, ...]:

@@ -21,8 +21,7 @@ from actors.content.wording.canonical import key
 from actors.content.wording.words import digest16
 
 _WRITING: Final = Writing(exact=True)
-_MOST_SLOTS: Final = 500
-_LONGEST_STAY: Final = 8
+_MOST_SLOTS, _LONGEST_STAY = 500, 8
 PROVEN: Final = 2
 """Changes in quick succession that make a value noise."""
 _CONTENT: Final = frozenset({"money", "version", "availability", "percent"})

@@ -50,9 +50,7 @@ FIGURE = 0.35
 LABEL, BARE = "a label of a few words", "a figure by itself"
 FIGURES = "only figures or what changes by itself"
 
-_TEXT_PAGE_WORDS = 60
-_TEXT_PAGE_PARAGRAPHS = 4
-_AFTER_LAST = 4
+_TEXT_PAGE_WORDS, _TEXT_PAGE_PARAGRAPHS, _AFTER_LAST = 60, 4, 4
 _HEAD_BEFORE = 6
 """Blocks between a text's heading and its first paragraph: date, author, lead, a caption."""
 _OUTSIDE = 0.05
@@ -99,8 +97,7 @@ _COPYRIGHT = re.compile(
 )
 _LONGEST_FOOT = 24
 """Words of a copyright line: a longer text, or one that only names the word, is a paragraph about copyright."""
-_FOOT_BEFORE = 2
-_MOST_FOOT = 0.34
+_FOOT_BEFORE, _MOST_FOOT = 2, 0.34
 
 
 class Zone(Struct, frozen=True):
@@ -295,10 +292,7 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
 
 MOST_TEXT = 192 * 1024
 """Characters of reported text to store, about 64 KiB deflated; blocks beyond have only keys."""
-MOST_RECENT = 1_500
-MOST_GONE = 1_000
-MOST_STATES = 16
-MOST_SLOTS = 64
+MOST_RECENT, MOST_GONE, MOST_STATES, MOST_SLOTS = 1_500, 1_000, 16, 64
 READS = 1
 """Version of the reading: 1 includes controls, closed panels and boxes that are the only content."""
 _KEY = 8

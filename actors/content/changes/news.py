@@ -90,11 +90,8 @@ _STAYS = 8
 """The same for a new entry of a list that leaves out another entry each time."""
 _YOUNG = 2
 """Checks after the first in which a text that a server may write for each request waits for a second check."""
-OLD = 1 << 30
-_ALIKE = 0.25
-_FEW = 2
-_MOST_MOVED = 0.8
-_MOVED_LENGTH = 12
+OLD, _ALIKE, _FEW = 1 << 30, 0.25, 2
+_MOST_MOVED, _MOVED_LENGTH = 0.8, 12
 _MANY, _MOST_ASIDE = 8, 0.8
 """Size of a group added or removed together, and the share that is furniture on the other side, to ignore it all."""
 _SOME, _LITTLE = 4, 0.2

@@ -79,16 +79,12 @@ _REPLACED = 0.4
 """A Jaccard index of blocks below this may mean another page."""
 _HARDLY = 0.2
 """Below this, hardly any block is left."""
-_LITTLE = 0.35
-_SAME_OTHER = 0.5
+_LITTLE, _SAME_OTHER = 0.35, 0.5
 _LOOKS, _FOR = 4, 30 * 60_000
 _APART = 5 * 60_000
 """Checks this soon after another count as one: they were made to settle a doubt."""
-_LOOKS_WITH_WORDS = 12
-_LOOKS_SAME_FACE = 2
-_HEADS = 4
-_FIRST_SHORT = 5
-_SHORT_WORDS = 16
+_LOOKS_WITH_WORDS, _LOOKS_SAME_FACE, _HEADS = 12, 2, 4
+_FIRST_SHORT, _SHORT_WORDS = 5, 16
 MOST_LOOKS = 16
 """Checks without the reported page after which any other page in its place is reported."""
 SOON = 3
@@ -255,9 +251,7 @@ def _words_of(state: SettledState, others: set[str]) -> int:
 _TURNS = 3
 _LASTS = 4
 """Checks after which a rotating block lasts: for the first turn, doubled for each further one."""
-_MOST_TURNS = 8
-_DAY = 24 * 3_600_000
-_COUNTS = 0.2
+_MOST_TURNS, _DAY, _COUNTS = 8, 24 * 3_600_000, 0.2
 _TAKEN = 0.2
 """The highest share of added weight in a difference that takes something back; a rotation adds more."""
 

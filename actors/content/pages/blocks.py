@@ -107,8 +107,7 @@ _KINDS = {
 }
 _MOST_OPTIONS = 40
 """Readers do not wait for one item of a longer list, such as countries or years."""
-_LONGEST_SAYING = 40
-_LONGEST_DOCUMENT = 64 * 1024
+_LONGEST_SAYING, _LONGEST_DOCUMENT = 40, 64 * 1024
 _CONTROLS = frozenset({"button", "option", "input", "a"})
 _INPUTS = frozenset({"", "text", "number", "tel", "email", "url", "submit", "button"})
 _SKIPPED = frozenset({_UNSEEN, _UNSEEN_BREAK})

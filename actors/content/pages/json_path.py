@@ -27,8 +27,7 @@ _STRING: Final = re.compile(r"\"(?:[^\"\\\x00-\x1f]|\\.)*\"|'(?:[^'\\\x00-\x1f]|
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _COMPARISONS: Final = ("==", "!=", "<=", ">=", "<", ">")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
-_DEEPEST: Final = 50
-_LARGEST: Final = 2**53 - 1
+_DEEPEST, _LARGEST = 50, 2**53 - 1
 _ONE: Final = "a path must choose one value here, by names and numbers alone,"
 
 

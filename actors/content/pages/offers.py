@@ -24,8 +24,7 @@ from storage.records.event import Value
 
 MOST_OFFERS = 20
 _MOST_SCRIPTS, _MOST_SCRIPT, _MOST_NODES = 20, 256 * 1024, 4_000
-_MOST_NAME = 80
-_DEEPEST = 40
+_MOST_NAME, _DEEPEST = 80, 40
 _PRICE = re.compile(r"\d{1,12}(?:\.\d{1,4})?")
 _SEPARATORS = re.compile(r"[.,'’\s]")
 _LONGEST_LABEL = 48

@@ -62,8 +62,7 @@ from actors.messages.requests import EXCERPT, Ignored, ListedItem, PagePreview, 
 from storage.records.event import CONTENT_CAP, Diff
 from storage.records.identity import Millis
 
-_MOST_PARAGRAPHS = 3_000
-_SHARE = 0.3
+_MOST_PARAGRAPHS, _SHARE = 3_000, 0.3
 
 
 def main_blocks(blocks: Blocks) -> list[int]:
@@ -197,8 +196,7 @@ _LANGUAGES = (
 _STOPLISTS = {name: frozenset(map(str.lower, justext.get_stoplist(name))) for name in _LANGUAGES}
 _CODES = dict(zip(_LANGUAGES, "en de fr sv es it pt nl da nb fi pl cs hu ro ru uk el tr id".split(), strict=True))  # noqa: SIM905
 _SAMPLE, _SAMPLE_WORDS, _SAMPLE_LETTERS = 10, 100, 1_000
-_FEWEST_WORDS = 30
-_LANE = 16
+_FEWEST_WORDS, _LANE = 30, 16
 _SPOKEN: dict[str, int] = {}
 """For each stop word, a number with a bit in the lane of each of its languages: sums of them count languages."""
 for _at, _words in enumerate(_STOPLISTS.values()):
@@ -241,8 +239,7 @@ def stop_words(language: str) -> frozenset[str]:
     return _STOPLISTS[language]
 
 
-_MOST_PICTURES = 3
-_LONGEST = 300
+_MOST_PICTURES, _LONGEST = 3, 300
 
 
 def heads_of(root: Element, text: str) -> tuple[str, ...]:
@@ -274,8 +271,7 @@ def with_heads(blocks: Blocks, heads: tuple[str, ...]) -> Blocks:
 NOTHING = "(nothing)"
 """The one block of a missing part."""
 _NOTHING_CHOSEN = Blocks((NOTHING,), (CELL,), (0,), partial=False)
-_MOST_LABEL = 1_000
-_VALUE_WORDS = 8
+_MOST_LABEL, _VALUE_WORDS = 1_000, 8
 _DIGIT = re.compile(r"\d")
 _TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
 _AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")

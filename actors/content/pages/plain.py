@@ -54,8 +54,7 @@ _LONGEST: Final = 2_000
 """Characters of a block; a longer one continues in the next."""
 _MOST_MARKUP: Final = 4 << 20
 _DELIMITERS: Final = (",", ";", "\t", "|")
-_SAMPLED: Final = 50
-_FEWEST_ROWS: Final = 3
+_SAMPLED, _FEWEST_ROWS = 50, 3
 _MARK: Final = re.compile(r"\s*(?:[-*+•·‣▪–>|]|#{1,6}|\(?\d{1,3}[.)]|\[[ xX]?\])(?=\s|$)")
 _HEAD: Final = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _UNDERLINE: Final = re.compile(r"\s{0,3}(?:={3,}|-{3,}|~{3,})\s*")
@@ -65,8 +64,7 @@ _SEARCHED: Final = 64 * 1024
 _DENSE: Final = 0.2
 """Minimum HTML elements per line of a page that does not begin with one."""
 _GAP: Final = re.compile(r"\n[ \t\r]*\n")
-_LOWER: Final = 1 / 3
-_EVEN: Final = 0.6
+_LOWER, _EVEN = 1 / 3, 0.6
 _NARROWEST, _WIDEST = 40, 120
 
 # Now, not at the first file: a worker may open no file once it has a task.

@@ -43,8 +43,7 @@ _ORDERS: Final = ("", "›", "·", "›·")
 _WHEN: Final = re.compile(r"(?:instead of |until )?\d{4}-\d\d-\d\d\b")
 _TITLED: Final = ("calendar", "csv")
 """Formats whose blocks are rows of several values; the first value is the title."""
-_SHOWN_PATH: Final = 200
-_LONGEST_TITLE: Final = 80
+_SHOWN_PATH, _LONGEST_TITLE = 200, 80
 _ENDED: Final = re.compile(r"[.,;:!?…]$")
 _HOW: Final = "write it as a difference does: path:Heading › Row · Column, or path:Heading › #2"
 

@@ -118,8 +118,7 @@ _TIME = re.compile(rf"[0-2]?{_MINUTES}")
 _HOURS = re.compile(
     rf"{_MINUTES}\s?(?:[ap]\.?m\.?|uhr|h)?\s?(?:[-–—~〜～]|to|bis|till|à|a|do|до|tot|til)\s?{_TIME.pattern}", re.I
 )
-_TIMETABLE = 3
-_LONGEST_ROW = 120
+_TIMETABLE, _LONGEST_ROW = 3, 120
 _DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
 _SMALL, _DIGITS = 10, 2
@@ -129,9 +128,7 @@ _FEWEST_LIMITS, _BESIDE_PRICE = 2, 6
 _LONGEST_ENCLOSED = 4
 _ENCLOSING = 6
 """Blocks of furniture before and after enclosed links."""
-_MOST_ENCLOSED = 0.1
-_LITTLE = 0.1
-_MOST_KNOWN = 8192
+_MOST_ENCLOSED, _LITTLE, _MOST_KNOWN = 0.1, 0.1, 8192
 TOLD = frozenset({"role", "aria-hidden"})
 """Attributes, other than class and id, that mark furniture."""
 _MOST_BY_NAME = 0.5
@@ -349,10 +346,7 @@ PLACING = frozenset({"table", "thead", "tr", "td", "th", "dl", "dt", "dd"})
 MARKED = frozenset({"colspan", "rowspan", "scope", "role"})
 """Their attributes that `Tables` reads."""
 
-_MOST_CELLS = 20_000
-_MOST_COLUMNS = 64
-_MOST_ROWS = 65_534
-_MOST_LABELS = 3
+_MOST_CELLS, _MOST_COLUMNS, _MOST_ROWS, _MOST_LABELS = 20_000, 64, 65_534, 3
 _LONGEST_LABEL = 60
 """Characters of a cell without `th` that may be its row's label."""
 BETWEEN = " / "

@@ -36,11 +36,8 @@ _UNSPACED = frozenset({"ja", "zh", "th"})
 """Languages written without spaces between words."""
 KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge", "loading", "consent")
 
-_MOST_TITLE = 1_000
-_MOST_ADDRESS = 2_000
-_SHELL_WORDS = 30
-_MANY_SCRIPTS = 5
-_LONGEST_REFRESH = 10
+_MOST_TITLE, _MOST_ADDRESS, _SHELL_WORDS = 1_000, 2_000, 30
+_MANY_SCRIPTS, _LONGEST_REFRESH = 5, 10
 _REFRESH = re.compile(r"(\d{1,6})(?:\.\d{0,6})?(?:\s?[;,](.*))?", re.S)
 _TARGET = re.compile(r"^url\s?=\s?", re.I)
 SHELL_IDS = frozenset(
@@ -235,8 +232,7 @@ def _bag(parts: Iterable[str]) -> set[str]:
     return {part for word, is_long in words.items() for part in (map("".join, pairwise(word)) if is_long else [word])}
 
 
-_VERY_LITTLE = 60
-_FIRST = 3
+_VERY_LITTLE, _FIRST = 60, 3
 _EMPTY = StandIn("empty", "empty page: no visible text")
 _CHALLENGED = StandIn("challenge", "challenge page: it asks whether you are human")
 _QUEUED = StandIn("queue", "queue page: the site lets visitors in one by one")
@@ -320,9 +316,7 @@ FEW = 60
 """Minimum words of a page with its own text."""
 NEXT_TO_NONE = 5
 """Maximum words of a page whose request for JavaScript counts; with more, its text may be complete."""
-_LEAST_SCRIPT = 20
-_MOST_WAITING = 8
-_LOOKED_AT = 400
+_LEAST_SCRIPT, _MOST_WAITING, _LOOKED_AT = 20, 8, 400
 _JAVASCRIPT = re.compile(r"java\s?-?script", re.IGNORECASE)
 _SCRIPTS = frozenset({"", "module", "text/javascript", "application/javascript", "text/babel"})
 _MARKS = frozenset({"ng-app", "ng-version", "data-reactroot", "data-v-app", "data-server-rendered"})

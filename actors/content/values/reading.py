@@ -543,9 +543,7 @@ _ENDS = (".", "!", "?", ":")
 _APART = re.compile(r"[.!?:;]")
 _CAPITALISED_NOUNS = frozenset({"de", "lb"})
 """Languages that capitalise every noun."""
-_TITLED = 0.7
-_SHORT = 4
-_ABBREVIATED = 2
+_TITLED, _SHORT, _ABBREVIATED = 0.7, 4, 2
 
 
 class _Rating(IntEnum):

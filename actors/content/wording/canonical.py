@@ -148,8 +148,7 @@ _GLUED = re.compile(
 _POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
 _EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
-SHORTEST_ID = 8
-_LONGEST_KNOWN = 1_000
+SHORTEST_ID, _LONGEST_KNOWN = 8, 1_000
 LABEL_WORDS = 10
 """A block of at most this many words is a label or a teaser, not a sentence."""
 

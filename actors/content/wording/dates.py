@@ -103,8 +103,7 @@ Reading: TypeAlias = tuple[int, int, int]
 
 _MOST = 4_000
 """Characters of a text that are read."""
-_MOST_BETWEEN = 2
-_BUDDHIST = 543
+_MOST_BETWEEN, _BUDDHIST = 2, 543
 _TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])")
 _HALF_DAY, _LAG = 43_200, 150
 """Seconds after which a time may be written the same again, and of a page from a cache."""
@@ -388,8 +387,7 @@ def around(text: str, dates: Sequence[DateSpan]) -> list[str]:
     ]
 
 
-_LABEL_WORDS = 3
-_MOST_WORDS = 16
+_LABEL_WORDS, _MOST_WORDS = 3, 16
 _HEDGE = 3
 """Maximum words that qualify the time of an edit."""
 _AT = frozenset(
@@ -461,9 +459,7 @@ _JOINED_EDITS = map(re.escape, _spaced(_EDITS, unspaced=True))
 _EDITED = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(_SPACED_EDITS))})|{'|'.join(sorted(_JOINED_EDITS))}")
 
 
-_LONGEST = 100
-_DAY = 86_400_000
-_LAST = 253_402_300_799_999
+_LONGEST, _DAY, _LAST = 100, 86_400_000, 253_402_300_799_999
 _SECONDS_END = 100_000_000_000
 """A bare number below this counts seconds (until the year 5138), above it milliseconds (since 1973)."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

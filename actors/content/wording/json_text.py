@@ -26,8 +26,7 @@ _ON_ONE_LINE: Final = 160
 _BELOW: Final = "..*"
 _LONGEST_PLACE: Final = 115
 """With `$.` before it and `..*` after it, a place fits whole into the context of a change."""
-_DEEPEST: Final = 100
-_LONGEST_KEY: Final = 60
+_DEEPEST, _LONGEST_KEY = 100, 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
 """Members that distinguish items, in order of preference; after them, the first text that does."""
 _NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")

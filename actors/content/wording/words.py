@@ -84,8 +84,7 @@ def word_lists(name: str) -> Mapping[str, Mapping[str, str]]:
     return {part: {key: text.replace("\n", "") for key, text in read[part].items()} for part in read.sections()}
 
 
-_LEVELS = 12
-_STRETCH = 32
+_LEVELS, _STRETCH = 12, 32
 Item = TypeVar("Item")
 
 Gap = tuple[int, int, int, int]
@@ -275,9 +274,7 @@ def cut(text: str, most: int) -> str:
 BITS = 53
 """JavaScript and RFC 8785 keep integers of this size exact."""
 
-_SHINGLE = 3
-_MOST_WORDS = 20_000
-_MASK = (1 << 64) - 1
+_SHINGLE, _MOST_WORDS, _MASK = 3, 20_000, (1 << 64) - 1
 # Odd constants (of the golden ratio and two primes) make a shingle's hash depend on the order of its words.
 _FIRST, _SECOND, _THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _FEATURE = re.compile(r"\w+")
