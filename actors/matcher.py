@@ -92,10 +92,8 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
             return _of_unit(node, cost)
         case Phrase(steps):
             # A text may use any reading of a step.
-            of_steps = (
-                _union([min((_of_unit(unit, cost) for unit in path), key=_cost) for path in step]) for step in steps
-            )
-            return min(of_steps, key=_cost)._replace(exact=False)
+            found = (_union([min((_of_unit(one, cost) for one in path), key=_cost) for path in step]) for step in steps)
+            return min(found, key=_cost)._replace(exact=False)
         case Condition():
             return Anchors(sum(map(cost, node.keys)), node.keys, (), False)
         case Not():
@@ -311,9 +309,8 @@ class StandingQueries:
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._frequency.count(text.keys(code))
         for code, table in self._tables.get(None, {}).items():
-            crowded = [
-                key for key in sorted(_shared_keys(text.keys(code), table.maybe)) if len(table.maybe[key]) >= _CROWD
-            ]
+            shared = sorted(_shared_keys(text.keys(code), table.maybe))
+            crowded = [key for key in shared if len(table.maybe[key]) >= _CROWD]
             for entry in [entry for key in crowded for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
                 # Under rarer anchors if it has some, else at the end of its row, so that others get a turn.
                 table.drop(entry)

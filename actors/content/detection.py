@@ -29,7 +29,7 @@ MOST_LINKS, _SNIFFED = 20, 512
 _TABLES = tomllib.loads(files("actors.content").joinpath("detection.toml").read_text("utf-8"))
 _FEED_TYPES: dict[str, str] = _TABLES["feed_types"]
 _MAYBE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
-_FEED_WORDS = re.compile(r"rss|atom|feed", re.I)
+_FEED_WORDS, _API = re.compile(r"rss|atom|feed", re.I), re.compile("oembed|wp-json")
 _NARROW = re.compile(r"comm?ent|kommentar|reactie|komentar|комментар|comentári|repl(?:y|ies)|/podcast|\?s=", re.I)
 _PART = re.compile(r"/(?:category|kategorie|categorie|tag|tags|topic|author|autor|label|section)/", re.I)
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
@@ -41,6 +41,7 @@ _ROOT_SHOWN = 120
 _LOOK = "Open the URL in a browser to see whether it is the right one."
 _OTHER = "Add the page that links to it."
 _WALLS: dict[str, str] = _TABLES["walls"]
+_SAYS = {"empty": "This page has no visible text.", "script": "This page needs JavaScript: it has no text without it."}
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:
@@ -135,11 +136,7 @@ def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequenc
     else:
         advice = _WALLS.get(trouble.kind, "Try again later.")
     said = f"an error page ({words.strip()})" if trouble.kind == "error" else f"a {kind}"
-    says = {
-        "empty": "This page has no visible text.",
-        "script": "This page needs JavaScript: it has no text without it.",
-    }
-    return f"{says.get(trouble.kind, f'This is not the page itself, but {said}.')} {advice}"
+    return f"{_SAYS.get(trouble.kind, f'This is not the page itself, but {said}.')} {advice}"
 
 
 def _onward(root: markup.Element, url: str) -> str:
@@ -161,12 +158,7 @@ def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
         href = _FEED_SCHEME.sub("https://", (link.get("href") or "").strip())
         if not ({"alternate", "feed"} & set(rel)) or "stylesheet" in rel:
             continue
-        hinted = (
-            kind in _MAYBE_TYPES
-            and _FEED_WORDS.search(f"{href} {title}")
-            and "oembed" not in href
-            and "wp-json" not in href
-        )
+        hinted = kind in _MAYBE_TYPES and _FEED_WORDS.search(f"{href} {title}") and not _API.search(href)
         if (kind in _FEED_TYPES or hinted or "feed" in rel) and (address := absolute(href, base)):
             found.setdefault(address, FeedLink(address, title, _FEED_TYPES.get(kind, "feed")))
     return tuple(sorted(found.values(), key=lambda feed: _rank(feed, url))[:MOST_LINKS])

@@ -297,9 +297,8 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     clean = _RAW_AMPERSAND.sub(lambda found: "&amp;" if found[0] == "&" else found[0], clean)
     # No content-location: feedparser would resolve ids against it, and a moved feed would get new identities.
     headers = {"content-type": "application/xml; charset=utf-8"}
-    parsed = feedparser.parse(
-        io.BytesIO(clean.encode("utf-8")), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
-    )
+    stream = io.BytesIO(clean.encode("utf-8"))
+    parsed = feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
     version = str(parsed.get("version") or "")
     kind = _VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom")
     atom, home = kind.startswith("atom"), absolute(str(parsed.feed.get("link") or ""), url)
@@ -383,10 +382,8 @@ def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
     document = _document(decoded.text)
     version, items = document.get("version"), document.get("items")
     declared = isinstance(version, str) and "jsonfeed" in version.lower()
-    signs = {"id", "url", "content_html", "content_text"}
-    begins = "title" in document and all(
-        isinstance(item, dict) and signs & item.keys() for item in _listed(document, "items")[:5]
-    )
+    signs, first = {"id", "url", "content_html", "content_text"}, _listed(document, "items")[:5]
+    begins = "title" in document and all(isinstance(item, dict) and signs & item.keys() for item in first)
     if not isinstance(items, list) or not (declared or begins):
         raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
     dicts = [item for item in items if isinstance(item, dict)]

@@ -474,8 +474,6 @@ def item_form(url: str) -> str:
         named = sorted(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_MOST_NAMES))
     except ValueError:
         return url
-    kept = [
-        f"{name}={value}" for name, value in named if not (_TRACKING_NAME.fullmatch(name) or _SESSION.fullmatch(name))
-    ]
+    kept = [f"{key}={value}" for key, value in named if not (_TRACKING_NAME.fullmatch(key) or _SESSION.fullmatch(key))]
     where = f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}"
     return f"{where}?{'&'.join(kept)}" if kept else where

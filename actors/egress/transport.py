@@ -82,9 +82,8 @@ class _Pool:
                 break
             await found.aclose()
         else:
-            found = httpcore.AsyncHTTPConnection(
-                url.origin, self._tls, self._keep_idle or None, network_backend=self._network
-            )
+            keep = self._keep_idle or None
+            found = httpcore.AsyncHTTPConnection(url.origin, self._tls, keep, network_backend=self._network)
         self._busy[found] = origin
         return found
 
@@ -108,16 +107,14 @@ class _Pool:
                 await connection.aclose()
 
 
-async def _send(
-    pool: _Pool, url: Url, request: httpx.Request
-) -> tuple[httpcore.Response, httpcore.AsyncHTTPConnection]:
+async def _send(pool: _Pool, url: Url, asked: httpx.Request) -> tuple[httpcore.Response, httpcore.AsyncHTTPConnection]:
     host = (f"[{url.host}]" if ":" in url.host else url.host).encode()
     wire = httpcore.Request(
-        method=request.method,
+        method=asked.method,
         url=httpcore.URL(scheme=url.scheme.encode(), host=host, port=url.port, target=url.target.encode("ascii")),
-        headers=request.headers.raw,
-        content=_Body(request.content),
-        extensions={"trace": request.extensions["trace"]} if "trace" in request.extensions else None,
+        headers=asked.headers.raw,
+        content=_Body(asked.content),
+        extensions={"trace": asked.extensions["trace"]} if "trace" in asked.extensions else None,
     )
     connection = await pool.take(wire.url, url.origin)
     try:

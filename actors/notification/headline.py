@@ -304,10 +304,8 @@ def _kind_line(change: TypedChange) -> KindLine:
 
 def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
     """Return the lines of a difference, alterations first, and how many are left out."""
-    lines = [
-        DiffLine("~", _clean(change.before), _clean(change.after), one_line(str(change.context or "")))
-        for change in diff.changed
-    ]
+    changed = ((one.before, one.after, str(one.context or "")) for one in diff.changed)
+    lines = [DiffLine("~", _clean(before), _clean(after), one_line(place)) for before, after, place in changed]
     for is_insertion, text, context in diff.singles():
         cleaned, place = _clean(text), one_line(str(context))
         lines.append(DiffLine("+", "", cleaned, place) if is_insertion else DiffLine("-", cleaned, "", place))

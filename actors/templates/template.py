@@ -390,28 +390,23 @@ def read_parameters(template: Template, arguments: Mapping[str, object]) -> Valu
         for key, value in arguments.items()
         if key not in names
     ]
-    values = {
-        parameter.key: _values(template, parameter, arguments.get(parameter.key), errors)
-        for parameter in template.parameters
-    }
+    values = {one.key: _values(template, one, arguments.get(one.key), errors) for one in template.parameters}
     if errors:
         raise BadParameters(errors)
     return values
 
 
-def _values(
-    template: Template, parameter: Parameter, arguments: object, errors: list[ParameterError]
-) -> tuple[str, ...]:
+def _values(template: Template, parameter: Parameter, given: object, errors: list[ParameterError]) -> tuple[str, ...]:
     place = f"params.{parameter.key}"
     expected = f"{parameter.min} to {parameter.max} values"
     values: dict[str, None] = {}
-    if not isinstance(arguments, list):
-        says = "required, but missing: an array of" if arguments is None else "must be an array of"
-        errors.append(ParameterError(place, f"{says} {expected}", arguments))
-    elif not parameter.min <= len(arguments) <= parameter.max:
-        errors.append(ParameterError(place, f"takes {expected}, not {len(arguments)}", arguments))
+    if not isinstance(given, list):
+        says = "required, but missing: an array of" if given is None else "must be an array of"
+        errors.append(ParameterError(place, f"{says} {expected}", given))
+    elif not parameter.min <= len(given) <= parameter.max:
+        errors.append(ParameterError(place, f"takes {expected}, not {len(given)}", given))
     else:
-        for index, value in enumerate(arguments):
+        for index, value in enumerate(given):
             try:
                 values[_value(template, parameter, value)] = None
             except ValueError as error:

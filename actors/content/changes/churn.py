@@ -106,7 +106,7 @@ class ChangeVerdict(Struct, frozen=True):
     moved_to: str = ""
 
 
-class _CheckInput(Struct, frozen=True):
+class _Check(Struct, frozen=True):
     """Input of a decision. recent: keys of earlier checks, oldest first. aside: keys of today's furniture."""
 
     reading: PageReading
@@ -141,7 +141,7 @@ def judge(
     """
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys or reading.trouble is not None:
-        return _judge_without_memory(memory, reading, face, when)
+        return _first_verdict(memory, reading, face, when)
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
@@ -177,13 +177,11 @@ def judge(
         chosen=few or reading.json,
         age=OLD if memory.gone else when.number - memory.told,
     )
-    check = _CheckInput(
-        reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made
-    )
+    check = _Check(reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made)
     return _judge_difference(memory, check)
 
 
-def _judge_without_memory(
+def _first_verdict(
     memory: PageMemory | None, reading: PageReading, face: PageIdentity, when: CheckMoment
 ) -> ChangeVerdict:
     if reading.trouble is not None:
@@ -194,7 +192,7 @@ def _judge_without_memory(
     return ChangeVerdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
 
 
-def _judge_difference(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
+def _judge_difference(memory: PageMemory, check: _Check) -> ChangeVerdict:
     if memory.face.says and swaps.says(check.reading) == memory.face.says:
         return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not check.apart.came.positions and (check.reading.partial or not check.apart.went.positions):
@@ -222,7 +220,7 @@ def _judge_difference(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
             return _moved_verdict(_decide(memory, _with_lasting_blocks(memory, check)), swap, target)
 
 
-def _with_lasting_blocks(memory: PageMemory, check: _CheckInput) -> _CheckInput:
+def _with_lasting_blocks(memory: PageMemory, check: _Check) -> _Check:
     """Treat a held page's differences as old: its blocks have lasted since, and the missing ones have been absent."""
     looks = max(memory.held.looks, memory.held.away)
     waits = {key: max(looks, stood) for key, stood in check.known.waits.items()}
@@ -266,7 +264,7 @@ def _aside(reading: PageReading) -> tuple[str, ...]:
     return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & FURNITURE and k not in content)
 
 
-def _hold(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
+def _hold(memory: PageMemory, check: _Check) -> ChangeVerdict:
     difference = _weigh(check)
     blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
     held = swaps.once_more(memory.held, check.now, check.when.at)
@@ -275,7 +273,7 @@ def _hold(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
     return ChangeVerdict("held", replace(memory, held=held), None, None, 0.0, reason, why, soon=soon, unsettled=True)
 
 
-def _decide(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
+def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
     difference = _weigh(check)
     blocks = difference.blocks
     score = sum(block.score for block in blocks)
@@ -300,12 +298,10 @@ def _decide(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
         diff, delta = compare(_reported_texts(check.before, after), after.texts, where, _omitted(memory, check, blocks))
         if diff.added or diff.removed or diff.changed:
             slots = members.as_reported(slots)
-            remembered = _reported_memory(memory, check, after, difference, waiting)
-            remembered = replace(remembered, turns=turn.turns, slots=slots)
+            grown = _reported_memory(memory, check, after, difference, waiting)
+            grown = replace(grown, turns=turn.turns, slots=slots)
             why = _withheld_rows(check, withheld.of_blocks(blocks, told=True))
-            found = ChangeVerdict(
-                "changed", remembered, diff, delta, score, f"{reason}.", why, withheld.counted(blocks)
-            )
+            found = ChangeVerdict("changed", grown, diff, delta, score, f"{reason}.", why, withheld.counted(blocks))
             return replace(found, reverted=turn.reverted, unsettled=bool(waiting))
         reason += ", with the same texts"
     instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
@@ -317,7 +313,7 @@ def _decide(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
     return ChangeVerdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
 
-def _hold_doubtful(memory: PageMemory, check: _CheckInput, blocks: Sequence[WeighedBlock]) -> ChangeVerdict:
+def _hold_doubtful(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) -> ChangeVerdict:
     instead = "a second check decides: a text replaced another"
     why = _withheld_rows(check, withheld.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
@@ -338,7 +334,7 @@ def _with_old_blocks(before: SettledState, now: SettledState, places: Mapping[in
 
 def _reported_memory(
     memory: PageMemory,
-    check: _CheckInput,
+    check: _Check,
     after: SettledState,
     difference: WeighedDifference,
     waiting: Mapping[int, int],
@@ -363,7 +359,7 @@ def _reported_memory(
     )
 
 
-def _checks_lasted(check: _CheckInput, difference: WeighedDifference) -> int:
+def _checks_lasted(check: _Check, difference: WeighedDifference) -> int:
     """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there. A
     replacing text must last again from now: rotating texts also last for some checks.
     """
@@ -373,7 +369,7 @@ def _checks_lasted(check: _CheckInput, difference: WeighedDifference) -> int:
     return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)
 
 
-def _pending_memory(memory: PageMemory, check: _CheckInput, shaped: Sequence[str]) -> PageMemory:
+def _pending_memory(memory: PageMemory, check: _Check, shaped: Sequence[str]) -> PageMemory:
     """Return the memory after a check without a report: pending blocks wait; blocks that came and went are churn."""
     aside = check.aside if shaped or check.apart.came.positions else ()
     recent = _append_new(check.recent, aside, check.pending.flickered, shaped)
@@ -381,11 +377,11 @@ def _pending_memory(memory: PageMemory, check: _CheckInput, shaped: Sequence[str
     return grown if len(recent) == len(check.recent) else replace(grown, recent=packed_recent(recent))
 
 
-def _ticker_shapes(check: _CheckInput) -> list[str]:
+def _ticker_shapes(check: _Check) -> list[str]:
     return [*shapes(check.now, check.apart.came), *shapes(check.before, check.apart.went)]
 
 
-def _weigh(check: _CheckInput) -> WeighedDifference:
+def _weigh(check: _Check) -> WeighedDifference:
     difference = weighed(check.before, check.now, check.apart, check.known)
     if check.narrowed or check.reading.json:
         return difference
@@ -395,7 +391,7 @@ def _weigh(check: _CheckInput) -> WeighedDifference:
     return boxes.weighed_boxes(difference, around, check.known)
 
 
-def _withheld_rows(check: _CheckInput, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
+def _withheld_rows(check: _Check, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
     reading = check.reading
     known = frozenset(check.recent).union(check.before.keys)
     furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
@@ -421,7 +417,7 @@ def _with_old_wording(before: SettledState, now: SettledState) -> SettledState:
     return replace(now, texts=texts)
 
 
-def _omitted(memory: PageMemory, check: _CheckInput, blocks: Sequence[WeighedBlock]) -> OmittedTexts:
+def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) -> OmittedTexts:
     """Return the texts without weight, hidden from readers, and those with a new owner."""
     weighty = {(block.text, block.came) for block in blocks if block.score}
     silent = {(block.text, block.came) for block in blocks} - weighty

@@ -96,11 +96,9 @@ def _pair(
 
 def _one_is_in_a_list(was: Sequence[Context], is_now: Sequence[Context]) -> bool:
     """Whether one paragraph is an item of a JSON list and the other a member outside it: one of them moved."""
-    contexts = [side[0] if side else _NOWHERE for side in (was, is_now)]
-    items = [
-        one.row.endswith("]") and not one.row.endswith("']") and not (one.column or one.heading) for one in contexts
-    ]
-    return any(items) and _NOWHERE in contexts
+    pair = [side[0] if side else _NOWHERE for side in (was, is_now)]
+    items = [one.row.endswith("]") and not one.row.endswith("']") and not (one.column or one.heading) for one in pair]
+    return any(items) and _NOWHERE in pair
 
 
 def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
@@ -187,9 +185,7 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     went = [*(op for op in went if op not in moved), *(op for op in elsewhere if op.op == "delete")]
     shown = _DiffBudget()
     altered = [op for op in (*ops, *elsewhere) if op.op == "replace"]
-    altered += [
-        Op("replace", new.para, before=old.text, after=new.text, context=new.context) for old, new in moved.items()
-    ]
+    altered += [Op("replace", to.para, before=op.text, after=to.text, context=to.context) for op, to in moved.items()]
     pairs = ((shown.cut(str(op.before)), shown.cut(str(op.after)), op.context) for op in altered if shown.room())
     changed = tuple(Change(old, new, context, spans_of(old, new) or UNSET) for old, new, context in pairs)
     added = [(shown.cut(str(op.text)), op.context) for op in came if shown.room()]

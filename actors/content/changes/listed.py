@@ -118,9 +118,8 @@ def _with_news(memory: ListMemory, items: Sequence[Item], news: Sequence[Item], 
     place = [item in news for item in items]
     floods = memory.floods + 1 if len(news) >= max(FLOOD, len(items) / 2) else 0
     tops, ends = memory.tops + (place[0] and not place[-1]), memory.ends + (place[-1] and not place[0])
-    return ListChange(
-        replace(memory, floods=min(floods, 99), tops=min(tops, 999), ends=min(ends, 999)), new=tuple(news)
-    )
+    memory = replace(memory, floods=min(floods, 99), tops=min(tops, 999), ends=min(ends, 999))
+    return ListChange(memory, new=tuple(news))
 
 
 def _renamed(unknown: Sequence[Item], before: dict[bytes, bytes], now: dict[bytes, bytes]) -> list[Item]:
@@ -134,9 +133,7 @@ def _renamed(unknown: Sequence[Item], before: dict[bytes, bytes], now: dict[byte
     ]
 
 
-def _moved_up(
-    items: Sequence[Item], news: Sequence[Item], last: Sequence[bytes], now: dict[bytes, bytes]
-) -> tuple[Item, ...]:
+def _moved_up(items: Sequence[Item], news: list[Item], last: list[bytes], now: dict[bytes, bytes]) -> tuple[Item, ...]:
     """Return new items at the very end that replace others, which left elsewhere than at the end."""
     behind = list[Item]()
     for item in reversed(items):
@@ -203,9 +200,8 @@ class MapMemory(Struct, frozen=True, array_like=True):
     @property
     def is_blind(self) -> bool:
         """Whether dates are useless: there are none, or all are new on each check."""
-        return self.is_index and (
-            self.idle >= BLIND * max(1, len(self.files)) or not any(f.modified for f in self.files)
-        )
+        are_dated = any(file.modified for file in self.files)
+        return self.is_index and (self.idle >= BLIND * max(1, len(self.files)) or not are_dated)
 
 
 class MapChange(Struct, frozen=True):
@@ -260,12 +256,8 @@ def _indexed(memory: MapMemory, found: Sitemap) -> MapChange:
     files = [file for file in memory.files if file.url in listed]
     files += [MapFile(url) for url in listed if url not in known]
     after = replace(memory, files=tuple(files), is_index=True, begun=memory.begun or not listed)
-    believed = any(listed.values()) and not after.is_blind
-    due = [
-        file.url
-        for file in files
-        if not file.read or (believed and listed[file.url] and listed[file.url] != file.modified)
-    ]
+    sure = any(listed.values()) and not after.is_blind
+    due = [one.url for one in files if not one.read or (sure and listed[one.url] and listed[one.url] != one.modified)]
     dated = tuple(replace(file, modified=listed[file.url]) for file in files)
     return MapChange(replace(after, files=dated), due=tuple(due))
 

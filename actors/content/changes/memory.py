@@ -219,11 +219,8 @@ def entries_of(texts: Sequence[str], traits: Sequence[int]) -> frozenset[int]:
     """Return the positions of entries: list items, and rows of similar short blocks, linked or not."""
     found: set[int] = set()
     places = [i for i in range(len(texts)) if not traits[i] & CONTROL]
-    kinds = (
-        traits[i] & (ITEM | LINK | HEADING | CELL) if traits[i] & ITEM or len(texts[i]) <= LONGEST_LABEL else -1
-        for i in places
-    )
-    start = 0
+    start, bits = 0, ITEM | LINK | HEADING | CELL
+    kinds = (traits[i] & bits if traits[i] & ITEM or len(texts[i]) <= LONGEST_LABEL else -1 for i in places)
     for kind, run in groupby(kinds):
         end = start + sum(1 for _ in run)
         least = _ROW if kind & LINK else _PLAIN_ROW

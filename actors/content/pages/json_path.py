@@ -119,9 +119,7 @@ def _children(query: Query, node: Node) -> Iterator[Node]:
 
 
 def _by_name(name: str) -> Selector:
-    return lambda query, node: _inside(
-        query, node, (name,) if isinstance(node.value, dict) and name in node.value else ()
-    )
+    return lambda query, at: _inside(query, at, (name,) if isinstance(at.value, dict) and name in at.value else ())
 
 
 def _by_label(label: str) -> Selector:

@@ -19,14 +19,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import justext
-from justext.core import (
-    LENGTH_HIGH_DEFAULT,
-    LENGTH_LOW_DEFAULT,
-    MAX_HEADING_DISTANCE_DEFAULT,
-    MAX_LINK_DENSITY_DEFAULT,
-    STOPWORDS_HIGH_DEFAULT,
-    STOPWORDS_LOW_DEFAULT,
-)
+from justext import core
 from msgspec import Struct
 
 from actors.content.bodies import markup
@@ -87,7 +80,7 @@ _SHORT_RUN = re.compile(f"(?<={GOOD}){SHORT}+(?={GOOD})|(?<={NEAR_GOOD}){SHORT}+
 def classes_of(texts: Sequence[str], linked: Sequence[int]) -> str:
     """Classify blocks without their neighbours, as `classify_paragraphs` does. linked: their characters in links."""
     found = [BAD if link or "©" in text or "&copy" in text else SHORT for text, link in zip(texts, linked, strict=True)]
-    if long := [i for i, text in enumerate(texts) if len(text) >= LENGTH_LOW_DEFAULT]:
+    if long := [i for i, text in enumerate(texts) if len(text) >= core.LENGTH_LOW_DEFAULT]:
         is_stop = stop_words(language_of(texts)).__contains__
         for i in long:
             found[i] = _class_of_long(texts[i], linked[i], is_stop)
@@ -95,13 +88,13 @@ def classes_of(texts: Sequence[str], linked: Sequence[int]) -> str:
 
 
 def _class_of_long(text: str, linked: int, is_stop: Callable[[str], bool]) -> str:
-    if linked / len(text) > MAX_LINK_DENSITY_DEFAULT or "©" in text or "&copy" in text:
+    if linked / len(text) > core.MAX_LINK_DENSITY_DEFAULT or "©" in text or "&copy" in text:
         return BAD
     words = text.lower().split()
     density = sum(map(is_stop, words)) / max(1, len(words))
-    if density >= STOPWORDS_HIGH_DEFAULT:
-        return GOOD if len(text) > LENGTH_HIGH_DEFAULT else NEAR_GOOD
-    return NEAR_GOOD if density >= STOPWORDS_LOW_DEFAULT else BAD
+    if density >= core.STOPWORDS_HIGH_DEFAULT:
+        return GOOD if len(text) > core.LENGTH_HIGH_DEFAULT else NEAR_GOOD
+    return NEAR_GOOD if density >= core.STOPWORDS_LOW_DEFAULT else BAD
 
 
 def in_context(classes: str, headings: Iterable[int], sizes: Sequence[int]) -> str:
@@ -136,7 +129,7 @@ def _of_near_good(run: re.Match[str]) -> str:
 
 def _leads_to_good(start: int, classes: str, sizes: Sequence[int]) -> bool:
     end = classes.find(GOOD, start)
-    return end >= 0 and sum(sizes[start:end]) <= MAX_HEADING_DISTANCE_DEFAULT
+    return end >= 0 and sum(sizes[start:end]) <= core.MAX_HEADING_DISTANCE_DEFAULT
 
 
 class EventText(NamedTuple):
@@ -336,16 +329,14 @@ class OpenedPage(Struct, frozen=True, dict=True):
         return rough_digest(self.watched, self.text, declared, judged=self.judged) if self.watched else b""
 
 
-def open_page(
-    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = ""
-) -> OpenedPage:
+def open_page(body: bytes, served: str, selector: str | None, ignore: tuple[str, ...], was: str = "") -> OpenedPage:
     """Parse a page and find its watched elements; `walked` reads them on demand. was: its first format, or ""."""
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
     text, document = "", read_file(body)
     if document is None:
-        text = decode(body, content_type).text
+        text = decode(body, served).text
         if kind := binary_kind(body) or unwatchable(text):
             if kind in NO_FILES or was not in {"", FILE}:
                 raise ContentError(f"This is {kind}, not a page.")
@@ -453,7 +444,11 @@ class PageMetadata(Struct, frozen=True):
 
 
 def head_of(root: markup.Element) -> PageMetadata:
-    named = _metas(root)
+    named: dict[str, str] = {}
+    for meta in root.iter("meta"):
+        name = meta.get("property") or meta.get("name") or meta.get("itemprop")
+        if name and (content := meta.get("content")):
+            named.setdefault(name.strip().lower(), content.strip())
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
     author = _first(named, _AUTHOR_NAMES)
     author = "" if author.startswith(("http://", "https://")) else normalise(author)[:_MOST_LABEL]
@@ -462,28 +457,14 @@ def head_of(root: markup.Element) -> PageMetadata:
 
 def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[list[str], list[str]]:
     """Return the normal form and the key of each block; a known text is already normalised."""
-    outside, in_cells = known
     texts = list(blocks.texts)
-    keys = [
-        in_cells.get(raw, "") if trait & CELL else outside.get(raw, "")
-        for raw, trait in zip(texts, blocks.traits, strict=True)
-    ]
+    keys = [known[bits & CELL > 0].get(raw, "") for raw, bits in zip(texts, blocks.traits, strict=True)]
     for i in [i for i, key in enumerate(keys) if not key]:
         cell = 1 if blocks.traits[i] & CELL else 0
         texts[i] = text = normalise(texts[i])
         said = json_text.form(text) if blocks.json and blocks.json[i] else text
         keys[i] = known[cell].get(text) or canonical.key(said, cell=bool(cell), exact=exact)
     return texts, keys
-
-
-def _metas(root: markup.Element) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for meta in root.iter("meta"):
-        name = meta.get("property") or meta.get("name") or meta.get("itemprop")
-        content = meta.get("content")
-        if name and content:
-            found.setdefault(name.strip().lower(), content.strip())
-    return found
 
 
 def _first(named: dict[str, str], names: tuple[str, ...]) -> str:

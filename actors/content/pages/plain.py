@@ -302,13 +302,12 @@ def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> 
         for location in sorted(filter(None, found), key=lambda at: [(type(k) is str, k) for k in at], reverse=True):
             with suppress(KeyError, IndexError, TypeError):
                 del json_text.at(value, location[:-1])[location[-1]]
+    says = _describe_json(value)
     if selector is None:
-        return DocumentSection(
-            _made("json", _describe_json(value), _json_lines(json_text.lines(value))), None, tuple(removed)
-        )
+        return DocumentSection(_made("json", says, _json_lines(json_text.lines(value))), None, tuple(removed))
     chosen = selectors.find_in_json(value, selector)
     lines = (line for location in chosen for line in _chosen_json(value, location))
-    part = _made("json", f"{_describe_json(value)}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
+    part = _made("json", f"{says}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
     return DocumentSection(part if part.blocks.texts else None, len(chosen), tuple(removed))
 
 
@@ -345,9 +344,8 @@ def _part_of_xml(root: Element, selector: str | None, ignore: tuple[str, ...]) -
     removed = tuple(selectors.remove(root, unwanted) for unwanted in ignore)
     says = f"XML (root element <{_name(root)}>)"
     if selector is None:
-        return DocumentSection(
-            _made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line"), None, removed
-        )
+        lines = ((line, CELL) for line in _xml_lines(root))
+        return DocumentSection(_made("xml", says, lines, counted="line"), None, removed)
     chosen = selectors.select(root, selector)
     lines = ((line, CELL) for element in chosen for line in _chosen_lines(element))
     part = _made("xml", f"{says}, {_count(len(chosen), 'place')} of it", lines)

@@ -337,11 +337,9 @@ def _element(match: Element | str) -> Element:
 
 @lru_cache(maxsize=256)
 def _compiled(selector: str) -> etree.XPath:
-    kind, bare = selector_kind(selector), bare_selector(selector)
-    if kind not in CHOSEN_BY["html"][0]:
-        raise ContentError(
-            f"This is a page, and {CHOSEN_BY['html'][1]}; {selector[:_SHOWN]!r} is for another document."
-        )
+    kind, bare, (kinds, says) = selector_kind(selector), bare_selector(selector), CHOSEN_BY["html"]
+    if kind not in kinds:
+        raise ContentError(f"This is a page, and {says}; {selector[:_SHOWN]!r} is for another document.")
     if kind == "xpath":
         for name in _CALL.findall(_QUOTED.sub("''", bare)):
             if not _KNOWN_CALLS.fullmatch(name):

@@ -254,19 +254,15 @@ def _size(sizes: Sequence[int], traits: Sequence[int], wanted: int) -> int:
 
 def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Mark boxes near the main text as content if there is little else, or no other price."""
-    inside = frozenset(i for i, trait in enumerate(kept) if trait & INSIDE)
-    kept = [trait & ~INSIDE for trait in kept] if inside else kept
-    top = next((i for i, trait in enumerate(kept) if trait & TOP), len(kept))
-    boxes = [
-        i
-        for i, trait in enumerate(kept)
-        if trait & FURNITURE and (i in inside if inside else trait & NAMED and i > top)
-    ]
+    main = frozenset(i for i, bits in enumerate(kept) if bits & INSIDE)
+    kept = [bits & ~INSIDE for bits in kept] if main else kept
+    top = next((i for i, bits in enumerate(kept) if bits & TOP), len(kept))
+    boxes = [i for i, bits in enumerate(kept) if bits & FURNITURE and (i in main if main else bits & NAMED and i > top)]
     if not boxes:
         return kept
-    content = [i for i, trait in enumerate(kept) if not trait & ASIDE and (i in inside or not inside)]
+    content = [i for i, bits in enumerate(kept) if not bits & ASIDE and (i in main or not main)]
     is_rich = len(content) >= _RICH or sum(len(texts[i]) >= _SENTENCE for i in content) >= _RICH_TEXT
-    if len(boxes) > _MOST_INSIDE or not (inside or len(kept) <= _MOST_INSIDE):
+    if len(boxes) > _MOST_INSIDE or not (main or len(kept) <= _MOST_INSIDE):
         return kept
     if is_rich:
         priced = [i for i in boxes if has_price(texts[i]) and not kept[i] & NAMED]
@@ -286,10 +282,8 @@ def _named_borne_out(traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
     if not any(trait & NAMED for trait in set(kept)):
         return kept
     total, menus, end = sum(sizes), 0, 0
-    running = [
-        size if size >= _PARAGRAPH and not trait & (LINK | CONTROL) else 0
-        for size, trait in zip(sizes, kept, strict=True)
-    ]
+    linked = LINK | CONTROL
+    running = [n if n >= _PARAGRAPH and not bits & linked else 0 for n, bits in zip(sizes, kept, strict=True)]
     long, has_top = sum(running), any(trait & TOP for trait in kept)
     for is_furniture, run in groupby(traits, FURNITURE.__and__):
         start, end = end, end + len(list(run))
@@ -419,9 +413,7 @@ class _Table:
     def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
         """End a row: yield its cells with the ids of their labels. A negative id must read like a label."""
         cells, self.cells, self.column = self.cells, [], 0
-        if self.in_thead or (
-            cells[0].is_head and all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells)
-        ):
+        if self.in_thead or (cells[0].is_head and all(one.is_head and one.scope not in _ROW_SCOPES for one in cells)):
             self._take_heads(cells)
             return
         self.head = False

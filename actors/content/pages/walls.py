@@ -40,9 +40,7 @@ _MOST_TITLE, _MOST_ADDRESS, _SHELL_WORDS = 1_000, 2_000, 30
 _MANY_SCRIPTS, _LONGEST_REFRESH = 5, 10
 _REFRESH = re.compile(r"(\d{1,6})(?:\.\d{0,6})?(?:\s?[;,](.*))?", re.S)
 _TARGET = re.compile(r"^url\s?=\s?", re.I)
-SHELL_IDS = frozenset(
-    {"root", "app", "__next", "__nuxt", "svelte", "application", "app-root", "main-app", "react-root"}
-)
+SHELL_IDS = frozenset("root app __next __nuxt svelte application app-root main-app react-root".split())  # noqa: SIM905
 _SEPARATORS = re.compile(r"\s+[|•·–—\-~»«:/>]+\s+|\s*[|•·»«]\s*|:\s+")
 _WORD = re.compile(r"[^\s.,;:!?|·•–—\-\"'()\[\]{}«»…]+")
 """Not `\\w`: it lacks the vowel signs of Indian scripts."""

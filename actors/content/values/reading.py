@@ -281,9 +281,7 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[ValueSpan]:
     ]
     if not _DIGIT.search(flat):  # no other value lacks a figure
         return _apart(said)[:MOST_VALUES]
-    found = _apart(
-        [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
-    )
+    found = _apart([*_dates(text, lowered, writing), *_clocks(text, lowered), *_versions(text, lowered), *said])
     taken = {at for one in found for at in range(one.start, one.end)}
     taken.update(at for hash in _HASH.finditer(lowered) for at in range(*hash.span()))
     found += _Numbers(text, flat, writing, label).read(taken)
@@ -322,16 +320,14 @@ def _dates(text: str, lowered: str, writing: Writing) -> Iterator[ValueSpan]:
             yield ValueSpan(at.start, at.end, Value(_cut(text, at.start, at.end), "date", value=said))
 
 
-def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[ValueSpan]:
+def _clocks(text: str, lowered: str) -> Iterator[ValueSpan]:
     for at in _CLOCK.finditer(lowered):
         if at[0][len(at[1])] == "." and not at[3]:
             continue  # as likely a number with two decimals
         hour = int(at[1])
         if at[3] and hour <= _HOUR_OF_NOON:
             hour = hour % _HOUR_OF_NOON + (_HOUR_OF_NOON if at[3] == "p" else 0)
-        yield ValueSpan(
-            at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "time", value=f"{hour:02}:{at[2]}")
-        )
+        yield ValueSpan(*at.span(), Value(_cut(text, *at.span()), "time", value=f"{hour:02}:{at[2]}"))
 
 
 def _versions(text: str, lowered: str) -> Iterator[ValueSpan]:

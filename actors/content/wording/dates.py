@@ -61,13 +61,8 @@ _BEFORE = _spaced(form for form in _FORMS if not form.startswith("#"))
 _AFTER = [form.removeprefix("# ") for form in _FORMS if form.startswith("#")]
 _NAMED = [[part.split("|") for part in line.split("; ")] for line in _CLDR["said"].values()]
 _TODAY = [word for row in _NAMED for part in (*row[:3], row[4]) for word in part if word]
-_PHRASES = [
-    *_CLDR["words"]["past"].split("|"),
-    *(phrase for line in _TIMES["recent"].values() for phrase in line.split("|")),
-]
-_SAID = [
-    phrase for phrase in (*_PHRASES, *_TODAY) if len(phrase) >= _SHORTEST or len(phrase.encode()) >= _SHORTEST_BYTES
-]
+_PHRASES = "|".join((_CLDR["words"]["past"], *_TIMES["recent"].values())).split("|")
+_SAID = [said for said in (*_PHRASES, *_TODAY) if len(said) >= _SHORTEST or len(said.encode()) >= _SHORTEST_BYTES]
 
 _FIGURED_SIGNS = frozenset(part for word in _FORMS.values() for part in _WORD.findall(word))
 _SAID_SIGNS = frozenset(max(_WORD.findall(phrase), key=len) for phrase in _spaced(_SAID))
