@@ -404,15 +404,14 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
     async def send(
         transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
     ) -> Answer:
-        server = _required_server(mail)
-        language = language_of(destination)
+        server, language = _required_server(mail), language_of(destination)
         notification = await render_delivery(world, LIMITS, destination.values, payload, language)
         is_event = notification.items and not notification.is_digest
         thread = f"{notification.items[0].source}.{destination.id}" if is_event else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
         message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, language)
-        return await _submit(mail, server, transport, message, envelope)
+        return await _submit(mail, transport, message, envelope)
 
     async def invite(transport: DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
         id = f"{destination.id}.{world.entropy(6).hex()}"
@@ -423,7 +422,7 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
         intro = texts.wish % {"what": one_line(language.translate(about))}
         text = f"{intro}\n\n{texts.agree}\n{envelope.stop}\n\n{texts.otherwise}\n"
         invitation.set_content(text, cte="quoted-printable")
-        return await _submit(mail, server, transport, invitation, envelope)
+        return await _submit(mail, transport, invitation, envelope)
 
     return DestinationKind(
         id=EMAIL,
@@ -455,9 +454,8 @@ def _envelope(mail: Mail, server: MailServer, destination: Destination, world: W
     return Envelope(server.sender, recipient_of(destination.url), world.now(), unsubscribe)
 
 
-async def _submit(
-    mail: Mail, server: MailServer, transport: DeliveryTransport, message: EmailMessage, envelope: Envelope
-) -> Answer:
+async def _submit(mail: Mail, transport: DeliveryTransport, message: EmailMessage, envelope: Envelope) -> Answer:
+    server = _required_server(mail)
     login, start, name = await mail.login(), trio.current_time(), _ehlo_name(mail.public)
     dialer = transport.dial_plain if server.security == "none" else transport.dial
     with trio.move_on_after(SESSION_TIMEOUT):

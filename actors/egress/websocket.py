@@ -29,19 +29,8 @@ from typing import Final, NoReturn
 import h11
 import trio
 from trio_websocket import CloseReason, ConnectionClosed, WebSocketConnection
-from wsproto import ConnectionType, WSConnection
+from wsproto import ConnectionType, WSConnection, events
 from wsproto.connection import ConnectionState
-from wsproto.events import (
-    AcceptConnection,
-    BytesMessage,
-    CloseConnection,
-    Event,
-    Ping,
-    Pong,
-    RejectConnection,
-    Request,
-    TextMessage,
-)
 from wsproto.frame_protocol import CloseReason as Code
 from wsproto.utilities import ProtocolError
 
@@ -165,7 +154,7 @@ class BoundedConnection(WebSocketConnection):
         self._room.unpark_all()
         return messages
 
-    async def _handle_message_event(self, event: BytesMessage | TextMessage) -> None:
+    async def _handle_message_event(self, event: events.BytesMessage | events.TextMessage) -> None:
         self._length += size_of(event.data)
         if self._length > MESSAGE_LIMIT or len(self._message_parts) >= MOST_PARTS:
             limit = f"{MOST_PARTS} parts" if self._length <= MESSAGE_LIMIT else f"{MESSAGE_LIMIT >> 20} MiB"
@@ -184,16 +173,16 @@ class BoundedConnection(WebSocketConnection):
                 return None
         return await super()._handle_message_event(event)
 
-    async def _handle_ping_event(self, event: Ping) -> None:
+    async def _handle_ping_event(self, event: events.Ping) -> None:
         await self._spend()
         if self._wsproto.state is ConnectionState.OPEN:  # else the answer would come after our close
             await super()._handle_ping_event(event)
 
-    async def _handle_pong_event(self, event: Pong) -> None:
+    async def _handle_pong_event(self, event: events.Pong) -> None:
         await self._spend()
         await super()._handle_pong_event(event)
 
-    async def _handle_close_connection_event(self, event: CloseConnection) -> None:
+    async def _handle_close_connection_event(self, event: events.CloseConnection) -> None:
         """Answer a close. One that the server did not send is wsproto's report of a protocol error."""
         why = event.reason or ""
         if self._wsproto.state is not ConnectionState.OPEN:
@@ -223,11 +212,11 @@ class BoundedConnection(WebSocketConnection):
         self._message_parts = []
         self.end = self.end or end
         if self._wsproto.state is ConnectionState.OPEN:
-            await self._send(CloseConnection(code=code, reason=end.reason))
+            await self._send(events.CloseConnection(code=code, reason=end.reason))
         await self._close_web_socket(code, end.reason)
         raise ConnectionClosed(self._close_reason)
 
-    async def _send(self, event: Event) -> None:
+    async def _send(self, event: events.Event) -> None:
         try:
             with trio.fail_after(SEND_WITHIN):
                 await super()._send(event)
@@ -320,13 +309,13 @@ class Frames:
 
     async def send(self, text: str) -> None:
         """Send a message. If the server does not take it, the session has ended, as `receive` reports."""
-        await self._say(TextMessage(data=text))
+        await self._say(events.TextMessage(data=text))
 
     async def aclose(self) -> None:
         """Send a close frame, wait at most a second for the reply, and close the stream."""
         with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionClosed):
             if self._connection.open:
-                await self._connection._send(CloseConnection(code=1000))
+                await self._connection._send(events.CloseConnection(code=1000))
                 await self._take_on(MOST_LEFT)
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             self._reading.cancel()
@@ -348,7 +337,7 @@ class Frames:
             if now >= self._ping_at:
                 self._ping_at = now + PING_EVERY
                 self._asked = asked = now if asked is None else asked
-                await self._say(Ping(payload=b"sanderling"))
+                await self._say(events.Ping(payload=b"sanderling"))
             dead_at = self._ping_at if asked is None else max(asked + SIGN_WITHIN, now + _GRACE)
             try:
                 with trio.move_on_at(min(dead_at, max(self._ping_at, now + _GRACE))):
@@ -364,7 +353,7 @@ class Frames:
         asked = self._asked
         return None if asked is None or self._connection.last_frame_at >= asked else asked
 
-    async def _say(self, event: Event) -> None:
+    async def _say(self, event: events.Event) -> None:
         """Send a whole frame, even when cancelled: half a frame would corrupt the rest. `receive` reports failures."""
         with trio.move_on_after(SEND_WITHIN + _GRACE, shield=True), suppress(ConnectionClosed):
             if self._connection.open:
@@ -422,16 +411,18 @@ async def open_websocket(
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """
     agent = (b"User-Agent", user_agent(settings.contact).encode())
-    asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers])
+    asked = events.Request(
+        url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers]
+    )
     stream: trio.abc.Stream | None = None
     try:
         with trio.fail_after(settings.look_timeout):
             stream = await guard.open(url)
             connection = WSConnection(ConnectionType.CLIENT)
             answer = await _shake(stream, connection, asked)
-            raw = answer.headers if isinstance(answer, RejectConnection) else answer.extra_headers
+            raw = answer.headers if isinstance(answer, events.RejectConnection) else answer.extra_headers
             headers = pass_cookies(raw, getattr(answer, "status_code", 101), on_cookies, world)
-            if isinstance(answer, RejectConnection):
+            if isinstance(answer, events.RejectConnection):
                 raise _refused(headers, answer.status_code, world)
     except trio.TooSlowError:
         await drop(stream)
@@ -454,8 +445,8 @@ async def open_websocket(
 
 
 async def _shake(
-    stream: trio.abc.Stream, connection: WSConnection, asked: Request
-) -> AcceptConnection | RejectConnection:
+    stream: trio.abc.Stream, connection: WSConnection, asked: events.Request
+) -> events.AcceptConnection | events.RejectConnection:
     """Send the request and return the response; further data stays in `connection`."""
     try:
         await stream.send_all(connection.send(asked))
@@ -464,8 +455,8 @@ async def _shake(
             if not data:
                 raise CheckFailed(Blame.REMOTE_TRANSIENT, "the connection ended in the handshake")
             connection.receive_data(bytes(data))
-            answer: Event | None = next(iter(connection.events()), None)
-            if isinstance(answer, AcceptConnection | RejectConnection):
+            answer: events.Event | None = next(iter(connection.events()), None)
+            if isinstance(answer, events.AcceptConnection | events.RejectConnection):
                 return answer
     except BROKEN:
         raise CheckFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None

@@ -250,7 +250,10 @@ class Facts:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Keys like those of words, for an index: every condition that can be met has one of them."""
-        return frozenset(key for fact in self._facts for key in _keys_of(fact))
+        kinds = {Condition.key_of("kind", fact.kind) for fact in self._facts}
+        sides = (side for fact in self._facts for side in (fact.before, fact.after))
+        types = {Condition.key_of("has", side.type) for side in sides if side is not None and side.type}
+        return frozenset({ANY, *kinds, *types} if self._facts else ())
 
     def is_met(self, condition: Condition) -> bool:
         return any(self.matching(condition))
@@ -293,14 +296,6 @@ class Facts:
 
 
 NO_FACTS = Facts()
-
-
-def _keys_of(fact: Fact) -> Iterator[str]:
-    yield ANY
-    yield Condition.key_of("kind", fact.kind)
-    for side in (fact.before, fact.after):
-        if side is not None and side.type:
-            yield Condition.key_of("has", side.type)
 
 
 def _is_of(condition: Condition, value: FactValue) -> bool:

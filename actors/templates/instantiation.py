@@ -73,9 +73,7 @@ class Report(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        return all(one.status != "failed" for one in self.sources) and all(
-            one.status != "failed" for one in self.alerts
-        )
+        return "failed" not in {*(one.status for one in self.sources), *(one.status for one in self.alerts)}
 
     @property
     def timed_out(self) -> bool:

@@ -27,8 +27,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.changes import members, swaps
-from actors.content.changes import swaps as boxes
-from actors.content.changes import swaps as withheld
 from actors.content.changes.diff import DiffContexts, OmittedTexts, compare
 from actors.content.changes.difference import (
     StateContexts,
@@ -201,7 +199,7 @@ def _judge_difference(memory: PageMemory, check: _Check) -> ChangeVerdict:
         settled = replace(_pending_memory(memory, check, ()), held=HeldPage(), doubts=0, slots=check.made.slots)
         why = _withheld_rows(check, [])
         if check.made.waits:
-            says, soon = f"{withheld.MADE.capitalize()}.", check.made.soon
+            says, soon = f"{swaps.MADE.capitalize()}.", check.made.soon
             return ChangeVerdict("churn", settled, None, None, 0.0, says, why, soon=soon, unsettled=True)
         return ChangeVerdict("unchanged", settled, None, None, 0.0, says, why)
     gone = frozenset(unpack_keys(memory.gone))
@@ -215,21 +213,18 @@ def _judge_difference(memory: PageMemory, check: _Check) -> ChangeVerdict:
             trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
             return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.SwapReaction.TELL:
-            seen, address = check.reading.evidence, check.address if swap.moved() else ""
-            target = seen.refresh_to if seen.leads_away else address
-            return _moved_verdict(_decide(memory, _with_lasting_blocks(memory, check)), swap, target)
+            return _moved_verdict(memory, check, swap)
 
 
-def _with_lasting_blocks(memory: PageMemory, check: _Check) -> _Check:
-    """Treat a held page's differences as old: its blocks have lasted since, and the missing ones have been absent."""
+def _moved_verdict(memory: PageMemory, check: _Check, swap: swaps.PageSwap) -> ChangeVerdict:
+    """Return the verdict on another page that has stayed: at another address, or behind a login, it has moved."""
+    seen, address = check.reading.evidence, check.address if swap.moved() else ""
+    target = seen.refresh_to if seen.leads_away else address
+    # A held page's differences are old: its blocks have lasted since, and the missing ones have been absent.
     looks = max(memory.held.looks, memory.held.away)
     waits = {key: max(looks, stood) for key, stood in check.known.waits.items()}
     absent = {key: max(looks, stood) for key, stood in check.known.absent.items()}
-    return replace(check, known=replace(check.known, waits=waits, absent=absent))
-
-
-def _moved_verdict(verdict: ChangeVerdict, swap: swaps.PageSwap, target: str) -> ChangeVerdict:
-    """Return the verdict on another page that has stayed: at another address, or behind a login, it has moved."""
+    verdict = _decide(memory, replace(check, known=replace(check.known, waits=waits, absent=absent)))
     if verdict.delta and swap.says == swaps.LOGIN:
         # The next checks fail, because a login is not the page; its return is reported.
         memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
@@ -266,7 +261,7 @@ def _aside(reading: PageReading) -> tuple[str, ...]:
 
 def _hold(memory: PageMemory, check: _Check) -> ChangeVerdict:
     difference = _weigh(check)
-    blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
+    blocks = swaps.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
     held = swaps.once_more(memory.held, check.now, check.when.at)
     reason = "Another page has replaced this one: it is reported if it stays."
     why, soon = _withheld_rows(check, blocks), held.looks < swaps.SOON
@@ -295,17 +290,20 @@ def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
         blocks, score = difference.blocks, sum(block.score for block in difference.blocks)
         after = _with_old_wording(check.before, _with_old_blocks(check.before, check.now, waiting))
         where = DiffContexts(StateContexts(placed(memory)), StateContexts(after))
-        diff, delta = compare(_reported_texts(check.before, after), after.texts, where, _omitted(memory, check, blocks))
+        beyond = check.before.keys[len(check.before.texts) :]
+        texts = dict(zip(after.keys, after.texts, strict=True)) if beyond else {}
+        told = [*check.before.texts, *(texts[key] for key in beyond if key in texts)]
+        diff, delta = compare(told, after.texts, where, _omitted(memory, check, blocks))
         if diff.added or diff.removed or diff.changed:
             slots = members.as_reported(slots)
             grown = _reported_memory(memory, check, after, difference, waiting)
             grown = replace(grown, turns=turn.turns, slots=slots)
-            why = _withheld_rows(check, withheld.of_blocks(blocks, told=True))
-            found = ChangeVerdict("changed", grown, diff, delta, score, f"{reason}.", why, withheld.counted(blocks))
+            why = _withheld_rows(check, swaps.of_blocks(blocks, told=True))
+            found = ChangeVerdict("changed", grown, diff, delta, score, f"{reason}.", why, swaps.counted(blocks))
             return replace(found, reverted=turn.reverted, unsettled=bool(waiting))
         reason += ", with the same texts"
     instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
-    why = _withheld_rows(check, withheld.of_blocks(blocks, told=False, instead=instead))
+    why = _withheld_rows(check, swaps.of_blocks(blocks, told=False, instead=instead))
     turns = turn.turns if rotates or not turn.reverted else memory.turns
     grown = replace(_pending_memory(memory, check, _ticker_shapes(check)), held=HeldPage(), slots=slots, turns=turns)
     unsettled = rotates or check.made.waits or any(block.waits for block in blocks)
@@ -315,7 +313,7 @@ def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
 
 def _hold_doubtful(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) -> ChangeVerdict:
     instead = "a second check decides: a text replaced another"
-    why = _withheld_rows(check, withheld.of_blocks(blocks, told=False, instead=instead))
+    why = _withheld_rows(check, swaps.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
     grown = replace(_pending_memory(memory, check, _ticker_shapes(check)), held=HeldPage(), doubts=doubts)
     reason = "A text replaced another, as on pages that show one of many: another check follows soon."
@@ -386,16 +384,14 @@ def _weigh(check: _Check) -> WeighedDifference:
     if check.narrowed or check.reading.json:
         return difference
     untold = check.known.recent.union(check.pending.flickered)
-    is_early = check.known.age <= boxes.EARLY
-    around = boxes.BoxContext(check.before, check.now, check.apart, check.face.title, untold, is_early)
-    return boxes.weighed_boxes(difference, around, check.known)
+    is_early = check.known.age <= swaps.EARLY
+    around = swaps.BoxContext(check.before, check.now, check.apart, check.face.title, untold, is_early)
+    return swaps.weighed_boxes(difference, around, check.known)
 
 
 def _withheld_rows(check: _Check, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
-    reading = check.reading
-    known = frozenset(check.recent).union(check.before.keys)
-    furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
-    return withheld.capped(blocks, withheld.masked(check.before, check.now), furniture)
+    reading, known = check.reading, frozenset(check.recent).union(check.before.keys)
+    return swaps.capped(blocks, swaps.masked(check.before, check.now), swaps.furniture(reading, known))
 
 
 def _append_new(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
@@ -424,12 +420,6 @@ def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) 
     moved = steps_of(placed(memory), check.now, check.apart) if any(check.apart.moved) else ()
     went, came = (frozenset(text for text, has_come in silent if has_come == side) for side in (False, True))
     return OmittedTexts(went, came, moved)
-
-
-def _reported_texts(before: SettledState, after: SettledState) -> list[str]:
-    beyond = before.keys[len(before.texts) :]
-    texts = dict(zip(after.keys, after.texts, strict=True)) if beyond else {}
-    return [*before.texts, *(texts[key] for key in beyond if key in texts)]
 
 
 def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:

@@ -134,8 +134,9 @@ class PageSwap(Struct, frozen=True, dict=True):
             return True
         if 2 * len(told & now) >= len(told) or alike(self.before.keys, self.now.keys, _REPLACED):
             return False
-        if self._is_same_record():
-            return False
+        members = _members_of(self.before.texts)
+        if members and members == _members_of(self.now.texts):
+            return False  # JSON with the same members: all of a small record may change at once
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
     def stays(self, held: HeldPage, at: int) -> SwapReaction:
@@ -169,11 +170,6 @@ class PageSwap(Struct, frozen=True, dict=True):
     def _headed(state: SettledState) -> str:
         rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
-
-    def _is_same_record(self) -> bool:
-        """Whether both are JSON with the same members: all of a small record may change at once."""
-        told = _members_of(self.before.texts)
-        return bool(told) and told == _members_of(self.now.texts)
 
     def _lost_its_head(self) -> bool:
         """Whether the main heading is gone and half of all blocks: an excuse, whatever its words."""
@@ -458,8 +454,7 @@ class _RevisedBlocks:
             for i in found:
                 block = self.blocks[self._at[came, i]]
                 if above and self._stood(block) < LASTS:
-                    held = replace(block, score=0.0, rule=_ABOVE, waits=block.came)
-                    self.blocks[self._at[came, i]] = held
+                    self.blocks[self._at[came, i]] = replace(block, score=0.0, rule=_ABOVE, waits=block.came)
                 elif not above and not self._running[came] and is_short:
                     self._doubt(came, i)
 
@@ -559,10 +554,8 @@ def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
             yield Withheld(text[:LONGEST_TEXT], rule, known_as, came=True)
 
 
-def furniture(
-    texts: Sequence[str], keys: Sequence[str], traits: Sequence[int], known: Collection[str]
-) -> Iterator[Withheld]:
-    for text, known_as, trait in zip(texts, keys, traits, strict=True):
+def furniture(reading: PageReading, known: Collection[str]) -> Iterator[Withheld]:
+    for text, known_as, trait in zip(reading.blocks, reading.keys, reading.traits, strict=True):
         if trait & FURNITURE and known_as not in known:
             yield Withheld(text[:LONGEST_TEXT], _aside(trait), known_as, came=True)
 
@@ -589,16 +582,12 @@ def find_text(asked: FindRequest) -> Findings:
     except ContentError as error:
         return Findings(told=told, cut=cut, trouble=str(error))
     if memory is not None and now is not None:
-        now = _compared(memory, now)
+        keys = {key(now.text, cell=cell) for cell in (False, True)}
+        if not keys.isdisjoint(unpack_keys(memory.keys)):
+            now = replace(now, known="same")
+        elif not keys.isdisjoint((*unpack_keys(memory.recent), *unpack_keys(memory.pending))):
+            now = replace(now, known="seen")
     return Findings(told, now, elsewhere, cut, trouble)
-
-
-def _compared(memory: PageMemory, now: Spot) -> Spot:
-    keys = {key(now.text, cell=cell) for cell in (False, True)}
-    if not keys.isdisjoint(unpack_keys(memory.keys)):
-        return replace(now, known="same")
-    untold = (*unpack_keys(memory.recent), *unpack_keys(memory.pending))
-    return replace(now, known="seen") if not keys.isdisjoint(untold) else now
 
 
 def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:

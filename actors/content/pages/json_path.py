@@ -137,10 +137,6 @@ def _by_label(label: str) -> Selector:
     return select
 
 
-def _by_index(index: int) -> Selector:
-    return _by_slice(index, index + 1 or None, 1)
-
-
 def _by_slice(start: int | None, end: int | None, step: int) -> Selector:
     def select(query: Query, node: Node) -> Iterator[Node]:
         has = isinstance(node.value, list) and step
@@ -253,7 +249,7 @@ class _Reader:
         if not self.takes(":"):
             if start is None:
                 raise self.wrong("expected a name in quotes, a number, '*' or '?'")
-            return _by_index(start), True
+            return _by_slice(start, start + 1 or None, 1), True
         end = self._int()
         step = self._int() if self.takes(":") else None
         return _by_slice(start, end, 1 if step is None else step), False
@@ -370,7 +366,8 @@ class _Reader:
         if name == "length":
             if not single:
                 raise self.wrong(_ONE)
-            return lambda query, node: _length(value(query, node))
+            sized = (str, list, dict)
+            return lambda query, node: len(it) if isinstance(it := value(query, node), sized) else _NOTHING
         if nodes is None:
             raise self.wrong(f"{name} needs a path that begins with '@' or '$'")
         if name == "value":
@@ -386,7 +383,3 @@ def _one_of(nodes: Nodes) -> Value:
         return found[0].value if len(found) == 1 else _NOTHING
 
     return value
-
-
-def _length(value: Any) -> Any:
-    return len(value) if isinstance(value, (str, list, dict)) else _NOTHING

@@ -325,9 +325,7 @@ def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
     spread = Counter(text for text, _ in {(link.text, link.form) for same in by_form.values() for link in same})
     for same in by_form.values():
         # By how well their text names it.
-        best = max(
-            same, key=lambda one: (spread[one.text] == 1, one.seen, one.headed, min(_NAME, _words(one.text)), -one.at)
-        )
+        best = max(same, key=lambda a: (spread[a.text] == 1, a.seen, a.headed, min(_NAME, _words(a.text)), -a.at))
         title = best.text if spread[best.text] == 1 else _beside(best)
         if title:
             yield Item(same[0].url, title)

@@ -194,9 +194,8 @@ def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Of
     if kinds & {"Offer", "AggregateOffer"}:
         inner = node.get("priceSpecification")
         inner = next((one for one in (inner if isinstance(inner, list) else [inner]) if isinstance(one, dict)), {})
-        price = next(
-            (found for key in ("price", "lowPrice") for one in (node, inner) if (found := _price(one.get(key)))), ""
-        )
+        said = (one.get(key) for key in ("price", "lowPrice") for one in (node, inner))
+        price = next(filter(None, map(_price, said)), "")
         currency = _currency(node.get("priceCurrency")) or _currency(inner.get("priceCurrency"))
         state = _state(node.get("availability"))
         if price or state:
@@ -239,10 +238,8 @@ def _in_metas(root: Element) -> Iterator[Offer]:
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or "").lower()
         said.setdefault(name, meta.get("content") or "")
-    price, currency, state = (
-        next((found for name in names if (found := read(said.get(name)))), "")
-        for names, read in ((_METAS, _price), (_CURRENCIES, _currency), (_STATES, _state))
-    )
+    reads = (_METAS, _price), (_CURRENCIES, _currency), (_STATES, _state)
+    price, currency, state = (next(filter(None, map(read, map(said.get, names))), "") for names, read in reads)
     if price:
         yield Offer(_text(said.get("og:title")), price, currency, state)
 

@@ -493,7 +493,9 @@ def preview_page(asked: PageRequest) -> PagePreview:
     tree, blocks = opened.root, blocks_in(opened)
     items = items_of(tree, opened.watched, asked.url, judged=opened.judged)
     reading = reading_of(tree, blocks, narrowed=asked.selector is not None)
-    shown = () if opened.empty else shown_blocks(reading)
+    rows = () if opened.empty else zip(reading.blocks, reading.traits, strict=True)
+    said = [(text, "furniture" if bits & FURNITURE else "control" if bits & CONTROL else "") for text, bits in rows]
+    shown = tuple(PreviewBlock(text[:EXCERPT], not why, why) for text, why in said)
     text = event_text(blocks, reading.blocks, None, whole=tree.tag == ROOT).content
     watched, hints = sum(block.watched for block in shown), tuple[str, ...]()
     if opened.matched == 0:
@@ -514,14 +516,6 @@ def preview_page(asked: PageRequest) -> PagePreview:
         trouble=None if reading.trouble is None else str(reading.trouble),
         listed=len(items),
         items=tuple(ListedItem(item.title[:EXCERPT], item.url) for item in items[:MOST_ITEMS]),
-    )
-
-
-def shown_blocks(reading: PageReading) -> tuple[PreviewBlock, ...]:
-    return tuple(
-        PreviewBlock(text[:EXCERPT], not why, why)
-        for text, trait in zip(reading.blocks, reading.traits, strict=True)
-        for why in ("furniture" if trait & FURNITURE else "control" if trait & CONTROL else "",)
     )
 
 

@@ -160,7 +160,10 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
     if document.format in ("text", "csv") and not by_path:
         return _part_of_lines(text, document.format, selector, ignore)
     if document.format == "csv":
-        document = replace(document, blocks=_cells(text))
+        placed = [(cell.text, cell.place) for cell in cells_of(text)]
+        count, partial = min(len(placed), MOST_BLOCKS), len(placed) > MOST_BLOCKS
+        texts, places = zip(*placed[:count], strict=True) if placed else ((), ())
+        document = replace(document, blocks=Blocks(texts, (CELL,) * count, (0,) * count, partial, places))
     return _part_of_blocks(document, selector, ignore)
 
 
@@ -223,14 +226,6 @@ def cells_of(text: str) -> list[TableCell]:
         for number, (cell, head) in enumerate(zip_longest(row[:MOST_COLUMNS], heads[:MOST_COLUMNS], fillvalue=""), 1)
         if cell
     ]
-
-
-def _cells(text: str) -> Blocks:
-    placed = [(cell.text, cell.place) for cell in cells_of(text)]
-    shown = placed[:MOST_BLOCKS]
-    texts = tuple(cell for cell, _ in shown)
-    places = tuple(place for _, place in shown)
-    return Blocks(texts, (CELL,) * len(shown), (0,) * len(shown), len(shown) < len(placed), places)
 
 
 def root_of(found: Plain) -> Element:

@@ -78,10 +78,6 @@ class Writing(Struct, frozen=True):
             return ","
         return "." if self.spoken in _POINT else ""
 
-    @property
-    def groups_with_space(self) -> bool:
-        return self.spoken not in _NO_SPACE
-
 
 class Amount(NamedTuple):
     """An integer and the number of its decimals."""
@@ -213,10 +209,6 @@ def is_at_home(code: str, writing: Writing) -> bool:
 
 def has_price(text: str) -> bool:
     return _PRICE.search(text) is not None
-
-
-def has_three_places(code: str) -> bool:
-    return code in _THREE_PLACES
 
 
 MOST_READ = 4_000
@@ -367,7 +359,7 @@ class _Numbers:
 
     def _candidates(self) -> Iterator[re.Match[str]]:
         writing = self._writing
-        pattern = _EXACT if writing.exact else NUMBER if writing.groups_with_space else UNSPACED_NUMBER
+        pattern = _EXACT if writing.exact else UNSPACED_NUMBER if writing.spoken in _NO_SPACE else NUMBER
         return pattern.finditer(self._flat)
 
     def _currencies(self, at: re.Match[str]) -> tuple[re.Match[str] | None, re.Match[str] | None, re.Match[str] | None]:
@@ -396,7 +388,7 @@ class _Numbers:
         code = self._code(start, currency, after)
         if code is None:
             return self._plain(at, sign)
-        amount = read(at[0], writing, at_home=is_at_home(code, writing) or has_three_places(code))
+        amount = read(at[0], writing, at_home=is_at_home(code, writing) or code in _THREE_PLACES)
         if after is not None:
             end = max(end, after.end())
         if times is None and currency is not None:

@@ -210,12 +210,10 @@ def _at(tree: Any, path: str) -> Any:
 
 
 def kind_of(messenger: Messenger, languages: MessageLanguages = ENGLISH_ONLY) -> DestinationKind:
-    async def send(
-        transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
-    ) -> Answer:
-        language = languages.language(destination.values.get(LANGUAGE, ""))
-        notification = await render_delivery(world, messenger.limits, destination.values, payload, language)
-        request = request_of(messenger, destination.address, destination.values, notification, world.now())
+    async def send(transport: DeliveryTransport, target: Destination, payload: DeliveryPayload, world: World) -> Answer:
+        language = languages.language(target.values.get(LANGUAGE, ""))
+        notification = await render_delivery(world, messenger.limits, target.values, payload, language)
+        request = request_of(messenger, target.address, target.values, notification, world.now())
         url = parse_url(request.url, schemes=("http", "https"))
         poster = transport.deliver if url.secure else transport.deliver_plain
         return answer_of(messenger, await poster.post(url, request.headers, request.body, request.method))
