@@ -26,8 +26,7 @@ class DecodingError(Exception):
 
     def __init__(self, reason: str, *, cut: bool = False) -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.cut = cut
+        self.reason, self.cut = reason, cut
 
 
 class TooLarge(Exception):
@@ -50,11 +49,9 @@ class Body:
         self._unknown, self._limit, self._cut = unknown, limit, cut
         self._start = b""
         self._parts: list[bytes] = []
-        self._size = 0
-        self._first = True
+        self._size, self._first = 0, True
         self._is_gzip = "gzip" in coding.lower()
-        self.wire_bytes = 0
-        self.full = False
+        self.wire_bytes, self.full = 0, False
 
     def wants(self, announced: int) -> bool:
         return self._cut or announced <= self._limit

@@ -41,8 +41,7 @@ class EventStream:
     subprotocol: str | None = None
 
     def __init__(self, stream: trio.abc.Stream, connection: h11.Connection, content_type: str, last_id: str) -> None:
-        self._stream = stream
-        self._connection = connection
+        self._stream, self._connection = stream, connection
         kind = kind_of(content_type)
         assert kind is not None, "the answer was checked"
         self.says = f"{content_type.partition(';')[0].strip().lower()}: {KIND_NAMES[kind]}"

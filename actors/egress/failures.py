@@ -63,9 +63,7 @@ class CheckFailed(Exception):
         self.blame = blame
         self.reason = without_secrets(reason)
         super().__init__(self.reason)
-        self.status = status
-        self.retry_after = retry_after
-        self.fresh = fresh
+        self.status, self.retry_after, self.fresh = status, retry_after, fresh
 
     @property
     def hold(self) -> float:

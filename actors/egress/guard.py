@@ -57,12 +57,10 @@ class Guard:
         on_resolved: Callable[[str, Sequence[str]], object] = lambda host, addresses: None,
         on_refused: Callable[[str, UrlRefused], None] = lambda host, refusal: None,
     ) -> None:
-        self._resolver = resolver
-        self._connector = connector
+        self._resolver, self._connector = resolver, connector
         self._allowed = tuple(allowed)
         self._connect_timeout, self._private_only, self._setting = connect_timeout, private_only, setting
-        self._on_resolved = on_resolved
-        self._on_refused = on_refused
+        self._on_resolved, self._on_refused = on_resolved, on_refused
 
     async def check(self, url: Url) -> tuple[str, ...]:
         """Return the checked addresses of a URL's host, in the order of trying. Raises UrlRefused, CheckFailed."""

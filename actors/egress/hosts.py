@@ -75,9 +75,7 @@ class Queue:
     def __init__(self) -> None:
         self._interactive: _Lane = []
         self._background: _Lane = []
-        self._numbers = _NOWHERE
-        self._waiting = 0
-        self._streak = 0
+        self._numbers, self._waiting, self._streak = _NOWHERE, 0, 0
 
     def __len__(self) -> int:
         return self._waiting

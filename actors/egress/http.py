@@ -107,8 +107,7 @@ class RedirectElsewhere(Exception):
 
     def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
         super().__init__(url.text)
-        self.url = url
-        self.hops = hops
+        self.url, self.hops = url, hops
 
 
 class StreamFound(CheckFailed):
@@ -117,8 +116,7 @@ class StreamFound(CheckFailed):
     def __init__(self, url: Url, content_type: str) -> None:
         says = f"it has become a stream ({content_type[:100]}); add it again, as push"
         super().__init__(Blame.REMOTE_PERMANENT, says, status=200)
-        self.url = url.text
-        self.content_type = content_type
+        self.url, self.content_type = url.text, content_type
 
 
 class HttpClient:
@@ -126,10 +124,8 @@ class HttpClient:
 
     def __init__(self, world: World, settings: Settings, guard: Guard, sign: Sign | None = None) -> None:
         """sign: signs checks over https."""
-        self._world = world
-        self.sign = sign
-        self._timeout = settings.look_timeout
-        self._limit = settings.body_limit
+        self._world, self.sign = world, sign
+        self._timeout, self._limit = settings.look_timeout, settings.body_limit
         self._agent = user_agent(settings.contact).encode()
         self._transport = GuardedTransport(guard, world.keep_idle)
 

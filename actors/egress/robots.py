@@ -70,8 +70,7 @@ class Robots:
     """The verdicts, with a bounded cache."""
 
     def __init__(self, http: HttpClient, world: World, hosts: Hosts, uplink: UplinkMonitor | None = None) -> None:
-        self._http = http
-        self._hosts = hosts
+        self._http, self._hosts = http, hosts
         self._uplink = uplink or UplinkMonitor(world.log)
         self._log, self._jail, self._wall = world.log, world.jail, world.wall
         self._sites: OrderedDict[str, _Site] = OrderedDict()

@@ -67,8 +67,7 @@ class StreamLines:
         self._partial_size = self._size = 0
         self._after_cr = self._started = self._is_too_large = False
         self._data: list[str] = []
-        self._name = ""
-        self._id = last_id
+        self._name, self._id = "", last_id
         self.retry: float | None = None
         self.skipped = 0
 

@@ -196,8 +196,7 @@ class _Connection(httpcore.AsyncNetworkStream):
     """One connection to a checked address. The caller sets one deadline for the whole check."""
 
     def __init__(self, guard: Guard, stream: trio.abc.Stream) -> None:
-        self._guard = guard
-        self._stream = stream
+        self._guard, self._stream = guard, stream
         self._kept = False  # a response came before the last write
         self._answered = False
         self._used = trio.current_time()
@@ -264,8 +263,7 @@ class SystemResolver:
 
     def __init__(self, *, threads: int = RESOLVER_THREADS, timeout: float = RESOLVE_TIMEOUT) -> None:
         self._limiter = trio.CapacityLimiter(threads)
-        self._timeout = timeout
-        self._successes = 0
+        self._timeout, self._successes = timeout, 0
 
     async def resolve(self, host: str) -> Sequence[str]:
         """Return every address of a host. Raises ResolveFailed."""

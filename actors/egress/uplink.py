@@ -115,8 +115,7 @@ class UplinkMonitor(Outage):
 
     def __init__(self, log: Callable[..., None], on_recovery: Callable[[], None] = lambda: None) -> None:
         super().__init__()
-        self._log = log
-        self._on_recovery = on_recovery
+        self._log, self._on_recovery = log, on_recovery
         self._recovered = trio.Event()
         self._trials: dict[str, float] = {}  # by host: its next trial while the uplink is down
         self._next_trial = 0.0

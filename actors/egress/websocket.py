@@ -77,8 +77,7 @@ class SessionEnded(CheckFailed):
 
     def __init__(self, blame: Blame, reason: str, *, code: int | None = None, answered: bool = False) -> None:
         super().__init__(blame, reason)
-        self.code = code
-        self.answered = answered
+        self.code, self.answered = code, answered
         self.orderly = code in _ORDERLY
 
 
@@ -132,8 +131,7 @@ class BoundedConnection(WebSocketConnection):
             max_message_size=MESSAGE_LIMIT,
             receive_buffer_size=CHUNK,
         )
-        self._initial_request = None
-        self._subprotocol = subprotocol
+        self._initial_request, self._subprotocol = None, subprotocol
         self.end: SessionEnded | None = None
         self.last_frame_at = self._allowed_at = trio.current_time()
         self._allowance = float(BURST)
@@ -267,8 +265,7 @@ class Frames:
     """The messages of one session. Call `receive` until it raises; one reader only."""
 
     def __init__(self, stream: trio.abc.Stream, connection: BoundedConnection) -> None:
-        self._stream = stream
-        self._connection = connection
+        self._stream, self._connection = stream, connection
         self._received = self._skipped = self._size = 0
         self._why = ""
         self._waiting: Sequence[str | bytes] = ()

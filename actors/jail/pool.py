@@ -70,15 +70,9 @@ class ProcessJail:
     ) -> None:
         self._command = tuple(command)
         self._environment = dict(environment or {})
-        self._memory = memory
-        self._deadline = deadline
-        self._demanded = demanded
-        self._calls_each = calls_each
-        self._resident_kib = resident_kib
-        self._draw = draw
-        self._idle = idle
-        self._log = log
-        self._ended = ended
+        self._memory, self._deadline, self._demanded = memory, deadline, demanded
+        self._calls_each, self._resident_kib, self._draw = calls_each, resident_kib, draw
+        self._idle, self._log, self._ended = idle, log, ended
         self._backoff = Backoff(first=0.2, ceiling=30.0, reset_after=30.0)
         self._limiter = trio.CapacityLimiter(workers)
         self._parent: ParentProcess | None = None

@@ -44,10 +44,8 @@ class WorkerProcess:
         self._pending = False
         self._exit_code: int | None = None
         self._exited = trio.Event()
-        self.pid = pid
-        self.calls = 0
-        self.memory_kib = 0
-        self.missing = ""
+        self.pid, self.calls = pid, 0
+        self.memory_kib, self.missing = 0, ""
         self.ended = trio.Event()
 
     @property

@@ -167,8 +167,7 @@ class QueryError(Exception):
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(f"{reason} (at character {position})")
-        self.reason = reason
-        self.position = position
+        self.reason, self.position = reason, position
 
 
 def parse(text: str, language_code: str, *, strict: bool = False) -> Query:

@@ -224,8 +224,7 @@ class Language:
     """The keys of words in one language, cached because words repeat. Not thread-safe."""
 
     def __init__(self, code: str, stem: Callable[[str], str]) -> None:
-        self.code = code
-        self._stem = stem
+        self.code, self._stem = code, stem
         self._keys: dict[str, tuple[str, ...]] = {}
 
     def keys(self, word: str) -> tuple[str, ...]:

@@ -229,9 +229,7 @@ class _DiffBudget:
     """The space left in a diff, and whether anything did not fit."""
 
     def __init__(self) -> None:
-        self.characters = MOST_CHARACTERS
-        self.texts = MOST_OPS
-        self.truncated = False
+        self.characters, self.texts, self.truncated = MOST_CHARACTERS, MOST_OPS, False
 
     def room(self) -> bool:
         has = self.characters > 0 and self.texts > 0

@@ -376,8 +376,7 @@ class _Table:
     __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
 
     def __init__(self, is_layout: bool = False) -> None:
-        self.is_layout = is_layout
-        self.in_thead = False
+        self.is_layout, self.in_thead = is_layout, False
         self.row = -1
         self.column = 0
         """The next column of the row, unless a cell from above covers it."""
