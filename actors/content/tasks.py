@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
+from actors.content import messages
 from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.text import normalise
 from actors.content.changes.churn import FEW, ChangeVerdict, judge, verdict_if_unchanged, with_digests
@@ -22,23 +23,6 @@ from actors.content.changes.swaps import CheckMoment, find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds import read_feed, read_outline
-from actors.content.messages import (
-    FILE,
-    HIGHEST_BAR,
-    LOWEST_BAR,
-    BodyRequest,
-    Fault,
-    FindRequest,
-    FrameRequest,
-    KeysRequest,
-    ListRequest,
-    PageLook,
-    PagePreviewAnswer,
-    PageRequest,
-    SelectorsRequest,
-    StandingRequest,
-    is_same,
-)
 from actors.content.pages import selectors
 from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
@@ -75,19 +59,19 @@ def task_of(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[b
     return run
 
 
-def _preview_page(asked: PageRequest) -> PagePreviewAnswer:
+def _preview_page(asked: messages.PageRequest) -> messages.PagePreviewAnswer:
     try:
-        return PagePreviewAnswer(replace(preview_page(asked), values=_values_on(asked)))
+        return messages.PagePreviewAnswer(replace(preview_page(asked), values=_values_on(asked)))
     except NoParts as error:
-        return PagePreviewAnswer(None, error.reason)
+        return messages.PagePreviewAnswer(None, error.reason)
 
 
-def _values_on(asked: PageRequest) -> tuple[FoundValue, ...]:
+def _values_on(asked: messages.PageRequest) -> tuple[FoundValue, ...]:
     try:
         look = look_page(asked)
     except ContentError:
         return ()
-    found = _standing_values(StandingRequest(look.memory, exact="json" in asked.content_type)).values
+    found = _standing_values(messages.StandingRequest(look.memory, exact="json" in asked.content_type)).values
     shown = (
         FoundValue(one.value.type, one.value.text, one.value.digits, one.label, one.path, one.value.unit)
         for one in sorted(found, key=lambda one: one.block)
@@ -96,17 +80,17 @@ def _values_on(asked: PageRequest) -> tuple[FoundValue, ...]:
     return tuple(islice(shown, MOST_VALUES))
 
 
-def _faults(asked: SelectorsRequest) -> list[Fault]:
-    wishes, faults = [(None, asked.selector)] if asked.selector is not None else [], list[Fault]()
+def _faults(asked: messages.SelectorsRequest) -> list[messages.Fault]:
+    wishes, faults = [(None, asked.selector)] if asked.selector is not None else [], list[messages.Fault]()
     for index, text in (*wishes, *enumerate(asked.ignore)):
         try:
             selectors.check(text)
         except ContentError as error:
-            faults.append(Fault(index, error.reason))
+            faults.append(messages.Fault(index, error.reason))
     return faults
 
 
-def _standing_values(asked: StandingRequest) -> StandingValues:
+def _standing_values(asked: messages.StandingRequest) -> StandingValues:
     memory = decode_memory(asked.memory)
     if memory is None:
         return StandingValues()
@@ -117,12 +101,12 @@ def _standing_values(asked: StandingRequest) -> StandingValues:
     return StandingValues(shown, more, memory.began)
 
 
-def look_page(asked: PageRequest) -> PageLook:
+def look_page(asked: messages.PageRequest) -> messages.PageLook:
     """Read a page and judge it against its memory. The main text is extracted only if an event may carry it."""
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
-    if asked.memory and not asked.was and format_of(opened.root) == FILE:
+    if asked.memory and not asked.was and format_of(opened.root) == messages.FILE:
         raise ContentError("The page has become a file without text.")
-    if asked.was and not is_same(format_of(opened.root), asked.was):
+    if asked.was and not messages.is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
     if memory is not None and opened.empty and not memory.doubts and placed(memory).texts != (NOTHING,):
@@ -137,19 +121,19 @@ def look_page(asked: PageRequest) -> PageLook:
         memory = with_declared(memory, keys_of(opened.offers))
     known = known_keys(memory) if memory is not None else ({}, {})
     # Each line of a file is content, as in a part that the user chose: no figure of it is a counter.
-    is_narrowed = asked.selector is not None or format_of(opened.root) == FILE
+    is_narrowed = asked.selector is not None or format_of(opened.root) == messages.FILE
     is_value = is_one_value(blocks)
     exact = is_value or (asked.selector is not None and len(blocks.texts) <= FEW)
     reading = reading_of(opened.root, blocks, narrowed=is_narrowed, known=known, exact=exact)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
-    bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
+    bar = min(max(asked.bar, messages.LOWEST_BAR), messages.HIGHEST_BAR)
     when, chosen = CheckMoment(asked.number, asked.at), is_narrowed or is_value
     verdict = judge(
         memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
     look = _look(reading, verdict, with_digests(verdict, opened, blocks, asked))
-    if format_of(opened.root) == FILE:
+    if format_of(opened.root) == messages.FILE:
         look = replace(look, remark="")  # every line of it is reported, however often it changes
     if opened.empty:
         look = replace(look, remark="Its selector matches nothing now.")
@@ -167,12 +151,12 @@ def look_page(asked: PageRequest) -> PageLook:
     )
 
 
-def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: PageMemory) -> PageLook:
+def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: PageMemory) -> messages.PageLook:
     trouble, partial = (page.trouble, page.partial) if isinstance(page, PageReading) else (None, False)
     said = asdict(verdict) | {"memory": encode(memory), "trouble": trouble or verdict.trouble}
     if verdict.kind == "unchanged":
         said["withheld"] = ()
-    return PageLook(
+    return messages.PageLook(
         title=page.title,
         author=page.author,
         published_at=page.published_at,
@@ -183,16 +167,18 @@ def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: Page
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "detect": task_of(BodyRequest, lambda asked: detect(asked.body, asked.content_type, asked.url)),
-    "look_feed": task_of(BodyRequest, lambda asked: read_feed(asked.body, asked.content_type, asked.url)),
-    "look_page": task_of(PageRequest, look_page),
-    "look_list": task_of(ListRequest, look_list),
-    "read_item": task_of(PageRequest, read_item),
-    "preview_page": task_of(PageRequest, _preview_page),
-    "selectors": task_of(SelectorsRequest, _faults),
-    "frame": task_of(FrameRequest, lambda asked: list(map(told, read_frames(asked.text, asked.url, asked.name)))),
-    "block_keys": task_of(KeysRequest, lambda asked: noise_keys(map(normalise, asked.texts))),
-    "find_text": task_of(FindRequest, find_text),
+    "detect": task_of(messages.BodyRequest, lambda asked: detect(asked.body, asked.content_type, asked.url)),
+    "look_feed": task_of(messages.BodyRequest, lambda asked: read_feed(asked.body, asked.content_type, asked.url)),
+    "look_page": task_of(messages.PageRequest, look_page),
+    "look_list": task_of(messages.ListRequest, look_list),
+    "read_item": task_of(messages.PageRequest, read_item),
+    "preview_page": task_of(messages.PageRequest, _preview_page),
+    "selectors": task_of(messages.SelectorsRequest, _faults),
+    "frame": task_of(
+        messages.FrameRequest, lambda asked: list(map(told, read_frames(asked.text, asked.url, asked.name)))
+    ),
+    "block_keys": task_of(messages.KeysRequest, lambda asked: noise_keys(map(normalise, asked.texts))),
+    "find_text": task_of(messages.FindRequest, find_text),
     "outline": lambda request: _encode(read_outline(request)),
-    "standing_values": task_of(StandingRequest, _standing_values),
+    "standing_values": task_of(messages.StandingRequest, _standing_values),
 }

@@ -28,16 +28,9 @@ from typing import Any, Final, Literal, NamedTuple
 import idna
 import trio
 
+from actors.destination_kinds import kind
 from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, people_fields
-from actors.destination_kinds.kind import (
-    AdmittedAddress,
-    Consent,
-    DeliveryPayload,
-    DeliveryTransport,
-    DestinationKind,
-    render_delivery,
-)
 from actors.egress.failures import Blame, CheckFailed
 from actors.egress.url import read_host
 from actors.errors import UrlRefused
@@ -390,22 +383,22 @@ class Mail(NamedTuple):
     public: str
 
 
-def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> DestinationKind:
+def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> kind.DestinationKind:
 
     def language_of(destination: Destination) -> MessageLanguage:
         return languages.language(destination.values.get(LANGUAGE, ""))
 
-    async def admit(text: str, world: World, storage: Storage, settings: Settings) -> AdmittedAddress:
+    async def admit(text: str, world: World, storage: Storage, settings: Settings) -> kind.AdmittedAddress:
         if mail.server is None:
             raise UrlRefused("url-mail", "no mail server is set: see mail_server and mail_from in docs/mail.md")
         recipient = recipient_of(text)
-        return AdmittedAddress(MAILTO + recipient, recipient)
+        return kind.AdmittedAddress(MAILTO + recipient, recipient)
 
     async def send(
-        transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
+        transport: kind.DeliveryTransport, destination: Destination, payload: kind.DeliveryPayload, world: World
     ) -> Answer:
         server, language = _required_server(mail), language_of(destination)
-        notification = await render_delivery(world, LIMITS, destination.values, payload, language)
+        notification = await kind.render_delivery(world, LIMITS, destination.values, payload, language)
         is_event = notification.items and not notification.is_digest
         thread = f"{notification.items[0].source}.{destination.id}" if is_event else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
@@ -413,7 +406,7 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
         message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, language)
         return await _submit(mail, transport, message, envelope)
 
-    async def invite(transport: DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
+    async def invite(transport: kind.DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
         id = f"{destination.id}.{world.entropy(6).hex()}"
         server, language = _required_server(mail), language_of(destination)
         envelope = _envelope(mail, server, destination, world)
@@ -424,7 +417,7 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
         invitation.set_content(text, cte="quoted-printable")
         return await _submit(mail, transport, invitation, envelope)
 
-    return DestinationKind(
+    return kind.DestinationKind(
         id=EMAIL,
         label="Email",
         family="mail",
@@ -436,7 +429,7 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
         admit=admit,
         new_secret=None,
         send=send,
-        consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), invite),
+        consent=kind.Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), invite),
         limits=LIMITS,
         languages=languages,
     )
@@ -454,7 +447,7 @@ def _envelope(mail: Mail, server: MailServer, destination: Destination, world: W
     return Envelope(server.sender, recipient_of(destination.url), world.now(), unsubscribe)
 
 
-async def _submit(mail: Mail, transport: DeliveryTransport, message: EmailMessage, envelope: Envelope) -> Answer:
+async def _submit(mail: Mail, transport: kind.DeliveryTransport, message: EmailMessage, envelope: Envelope) -> Answer:
     server = _required_server(mail)
     login, start, name = await mail.login(), trio.current_time(), _ehlo_name(mail.public)
     dialer = transport.dial_plain if server.security == "none" else transport.dial

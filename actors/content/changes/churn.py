@@ -26,19 +26,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.changes import difference as differences
 from actors.content.changes import members, swaps
 from actors.content.changes.diff import DiffContexts, OmittedTexts, compare
-from actors.content.changes.difference import (
-    StateContexts,
-    StateDifference,
-    apart,
-    nearly_restless,
-    restless_places,
-    shapes,
-    slots_after,
-    steps_of,
-    with_assigned,
-)
 from actors.content.changes.memory import (
     MOST_GONE,
     READS,
@@ -114,7 +104,7 @@ class _Check(Struct, frozen=True):
     bar: float
     before: SettledState
     now: SettledState
-    apart: StateDifference
+    apart: differences.StateDifference
     recent: tuple[str, ...]
     aside: tuple[str, ...]
     pending: PendingDifferences
@@ -145,18 +135,18 @@ def judge(
         memory = replace(memory, looks=when.number)
     before = replace(settled_of(memory), json=reading.json)
     now, aside = content_of(reading, frozenset(before.keys)), _aside(reading)
-    between = apart(before, now)
+    between = differences.apart(before, now)
     if memory.reads < READS:
         memory = with_more_read(memory, now, between.spans)
         before = replace(settled_of(memory), json=reading.json)
-        between = apart(before, now)
+        between = differences.apart(before, now)
     few = chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW
     made = members.MaskedStates(before, now, memory.slots)
     if reading.json and not few:
         made = members.masked(memory, replace(before, places=placed(memory).places), now, between, when.number)
         before, now = made.before, made.now
-        between = apart(before, now)
-    between = with_assigned(between, memory, before, now)
+        between = differences.apart(before, now)
+    between = differences.with_assigned(between, memory, before, now)
     recent = unpack_keys(memory.recent)
     came, went = between.came.positions, between.went.positions
     pending = pending_of(memory, (now.keys[i] for i in came), (before.keys[i] for i in went), when.number)
@@ -165,8 +155,8 @@ def judge(
         aside=frozenset(aside),
         shared=frozenset(shared),
         noise=frozenset(noise),
-        restless=restless_places(memory.slots),
-        nearly=nearly_restless(memory.slots, when.number),
+        restless=differences.restless_places(memory.slots),
+        nearly=differences.nearly_restless(memory.slots, when.number),
         gone=memory.gone,
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
@@ -281,7 +271,7 @@ def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
     came = frozenset(block for block, stood in check.known.waits.items() if not stood)
     slots = check.made.slots
     if not check.known.chosen:
-        slots = slots_after(memory, difference.replaced, came, check.when.number)
+        slots = differences.slots_after(memory, difference.replaced, came, check.when.number)
     rotates = turn.rotates and not check.known.chosen
     if score >= check.bar and not rotates:
         if check.bar > sum(block.score for block in blocks if not block.doubted):
@@ -289,7 +279,7 @@ def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
         difference, waiting = as_reported(difference, check.before, check.now, check.apart, check.bar)
         blocks, score = difference.blocks, sum(block.score for block in difference.blocks)
         after = _with_old_wording(check.before, _with_old_blocks(check.before, check.now, waiting))
-        where = DiffContexts(StateContexts(placed(memory)), StateContexts(after))
+        where = DiffContexts(differences.StateContexts(placed(memory)), differences.StateContexts(after))
         beyond = check.before.keys[len(check.before.texts) :]
         texts = dict(zip(after.keys, after.texts, strict=True)) if beyond else {}
         told = [*check.before.texts, *(texts[key] for key in beyond if key in texts)]
@@ -376,7 +366,7 @@ def _pending_memory(memory: PageMemory, check: _Check, shaped: Sequence[str]) ->
 
 
 def _ticker_shapes(check: _Check) -> list[str]:
-    return [*shapes(check.now, check.apart.came), *shapes(check.before, check.apart.went)]
+    return [*differences.shapes(check.now, check.apart.came), *differences.shapes(check.before, check.apart.went)]
 
 
 def _weigh(check: _Check) -> WeighedDifference:
@@ -417,7 +407,7 @@ def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) 
     """Return the texts without weight, hidden from readers, and those with a new owner."""
     weighty = {(block.text, block.came) for block in blocks if block.score}
     silent = {(block.text, block.came) for block in blocks} - weighty
-    moved = steps_of(placed(memory), check.now, check.apart) if any(check.apart.moved) else ()
+    moved = differences.steps_of(placed(memory), check.now, check.apart) if any(check.apart.moved) else ()
     went, came = (frozenset(text for text, has_come in silent if has_come == side) for side in (False, True))
     return OmittedTexts(went, came, moved)
 

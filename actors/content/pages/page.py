@@ -29,21 +29,11 @@ from actors.content.bodies.sniffing import NO_FILES, binary_kind
 from actors.content.bodies.text import cap, normalise
 from actors.content.errors import ContentError
 from actors.content.messages import CHOSEN_BY, FILE, PageRequest, StandIn
+from actors.content.pages import plain as documents
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, read_blocks, rough_digest, walk
 from actors.content.pages.listing import items_of
 from actors.content.pages.offers import Offer, inserted, offers_of, with_offers
-from actors.content.pages.plain import (
-    ROOT,
-    Plain,
-    format_of,
-    part_of,
-    read_bytes,
-    read_file,
-    read_plain,
-    root_of,
-    unwatchable,
-)
 from actors.content.pages.selectors import BlockPlace, stands_of, written
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, TOP, CellLabels
 from actors.content.pages.walls import LITTLE, NO_EVIDENCE, Evidence, evidence_of, kind_of, parts_of_title, trouble_of
@@ -334,15 +324,15 @@ def open_page(body: bytes, served: str, selector: str | None, ignore: tuple[str,
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
-    text, document = "", read_file(body)
+    text, document = "", documents.read_file(body)
     if document is None:
         text = decode(body, served).text
-        if kind := binary_kind(body) or unwatchable(text):
+        if kind := binary_kind(body) or documents.unwatchable(text):
             if kind in NO_FILES or was not in {"", FILE}:
                 raise ContentError(f"This is {kind}, not a page.")
-            document = read_bytes(kind, body)
+            document = documents.read_bytes(kind, body)
         else:
-            document = read_plain(text, was)
+            document = documents.read_plain(text, was)
     if document is not None:
         return _open_document(text, document, selector, ignore)
     root = markup.parse(text)
@@ -359,14 +349,14 @@ def open_page(body: bytes, served: str, selector: str | None, ignore: tuple[str,
     return OpenedPage(root, tuple(chosen), text, judged=False, matched=len(chosen), removed=removed)
 
 
-def _open_document(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> OpenedPage:
+def _open_document(text: str, document: documents.Plain, selector: str | None, ignore: tuple[str, ...]) -> OpenedPage:
     if selector is None and not ignore:
-        return OpenedPage(root_of(document), (), plain=document.blocks)
-    found, matched, removed = part_of(text, document, selector, ignore)
+        return OpenedPage(documents.root_of(document), (), plain=document.blocks)
+    found, matched, removed = documents.part_of(text, document, selector, ignore)
     if found is None and selector is None:
         raise ContentError("`ignore` removes the whole document.")
     blocks = _NOTHING_CHOSEN if found is None else found.blocks
-    root = root_of(found or document)
+    root = documents.root_of(found or document)
     return OpenedPage(root, (), plain=blocks, empty=found is None, matched=matched, removed=removed)
 
 
@@ -406,7 +396,7 @@ def reading_of(
         published_at=head.published_at,
         blocks=tuple(texts),
         keys=tuple(keys),
-        trouble=None if narrowed or root.tag == ROOT else trouble_of(root, head.written, blocks),
+        trouble=None if narrowed or root.tag == documents.ROOT else trouble_of(root, head.written, blocks),
         traits=blocks.traits,
         partial=blocks.partial,
         evidence=evidence_of(root, blocks),
@@ -417,7 +407,7 @@ def reading_of(
 
 def writing_of(root: markup.Element, reading: PageReading) -> Writing:
     """Return a document's number format: by its declared language, else by its words."""
-    if format_of(root) == "json":
+    if documents.format_of(root) == "json":
         return Writing(exact=True)
     return Writing(reading.evidence.language or code_of(reading.blocks))
 
@@ -496,11 +486,13 @@ def preview_page(asked: PageRequest) -> PagePreview:
     rows = () if opened.empty else zip(reading.blocks, reading.traits, strict=True)
     said = [(text, "furniture" if bits & FURNITURE else "control" if bits & CONTROL else "") for text, bits in rows]
     shown = tuple(PreviewBlock(text[:EXCERPT], not why, why) for text, why in said)
-    text = event_text(blocks, reading.blocks, None, whole=tree.tag == ROOT).content
+    text = event_text(blocks, reading.blocks, None, whole=tree.tag == documents.ROOT).content
     watched, hints = sum(block.watched for block in shown), tuple[str, ...]()
     if opened.matched == 0:
         whole = open_page(asked.body, asked.content_type, None, ())
-        hints = landmarks_of(whole.root) if whole.plain is None else labels_of(format_of(whole.root), whole.plain)
+        hints = (
+            landmarks_of(whole.root) if whole.plain is None else labels_of(documents.format_of(whole.root), whole.plain)
+        )
     return PagePreview(
         title=reading.title,
         author=reading.author,
