@@ -542,10 +542,9 @@ class Matcher:
                 await trio.sleep(PARKED)
 
     async def _wake(self) -> None:
-        tail = self._storage.tail
-        head = tail.head
+        head = self._storage.tail.head
         while True:
-            head = await tail.wait_past(head)
+            head = await self._storage.tail.wait_past(head)
             with suppress(MailboxFull):  # full: it is about to read anyway
                 self._mailbox.send_nowait(LogGrew())
 

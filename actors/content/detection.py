@@ -167,10 +167,8 @@ def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
 def _rank(feed: FeedLink, url: str) -> tuple[bool, bool, int]:
     there, here = urlsplit(feed.url), urlsplit(url)
     narrow = _NARROW.search(f"{there.path}?{there.query} {feed.title}") is not None
-    part = 1
-    if _PART.search(there.path):
-        own = _PART.search(here.path) is not None and there.path.startswith(here.path)
-        part = 0 if own else 2
+    own = _PART.search(here.path) is not None and there.path.startswith(here.path)
+    part = 1 if not _PART.search(there.path) else 0 if own else 2
     return narrow, _site(there.netloc) != _site(here.netloc), part
 
 

@@ -86,6 +86,8 @@ def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Seque
 
 def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> Entry:
     content, truncated = cap(raw.content)
+    lines = [line for line in map(_without_counts, raw.content.splitlines()) if line]
+    each = (_digest(line, 3) for line in lines[:MOST_ENTRY_LINES])
     return Entry(
         key=key,
         url=raw.url,
@@ -100,7 +102,7 @@ def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> 
         content_truncated=truncated,
         identity=identity,
         aliases=aliases,
-        prints=_prints(raw),
+        prints=b"".join((_digest(canonical(raw.title), 4), _digest(" ".join(lines), 4), *each)),
     )
 
 
@@ -135,13 +137,6 @@ def _forms(raw: Raw) -> tuple[tuple[Identity, ...], list[str]]:
         kinds = ("link", "link and hash")
         names = [raw.url, f"{raw.url} {digest16(raw.title)}", f"{raw.url} {titled}", f"{raw.url} {whole}"]
     return kinds, [name if len(name) <= MOST_KEY else digest16(name) for name in names]
-
-
-def _prints(raw: Raw) -> bytes:
-    title = canonical(raw.title)
-    lines = [line for line in map(_without_counts, raw.content.splitlines()) if line]
-    each = (_digest(line, 3) for line in lines[:MOST_ENTRY_LINES])
-    return b"".join((_digest(title, 4), _digest(" ".join(lines), 4), *each))
 
 
 def _digest(text: str, size: int) -> bytes:
@@ -498,7 +493,7 @@ def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
         raise ContentError(f"This list of feeds contains no feed{names}.")
     return Outline(
         title=_one_line(str(found["meta"].get("title", "")), _LONGEST_TITLE),
-        feeds=tuple(_line(feed) for feed in feeds[:most]),
+        feeds=tuple(map(_line, feeds[:most])),
         lists=tuple(_one_line(one["url"], _LONGEST_URL) for one in lists[:MOST_LINES]),
         left_out=max(0, len(feeds) - most),
     )

@@ -147,8 +147,7 @@ def taken(jar: Jar, url: Url, said: SetCookies, now: int) -> Jar:
     """Return a jar after a response from a URL of the origin. Invalid cookies are ignored."""
     kept = list(jar)
     for line in said.lines:
-        cookie = _parsed(line, url, now, said.ahead)
-        if cookie is not None:
+        if (cookie := _parsed(line, url, now, said.ahead)) is not None:
             _put(kept, cookie, now)
     return tuple(kept) if tuple(kept) == jar else tuple(_bounded(kept, now))
 
@@ -212,8 +211,7 @@ def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
         for key, _, text in (part.partition("=") for part in rest)
         if len(text.strip(_BLANKS)) <= _MOST_ATTRIBUTE
     }
-    domain = said.get("domain", "").removeprefix(".").lower()
-    path = said.get("path", "")
+    domain, path = said.get("domain", "").removeprefix(".").lower(), said.get("path", "")
     if "secure" in said and not url.secure:
         return None
     is_parent = "." in domain and url.host.endswith(f".{domain}") and _ADDRESS.fullmatch(url.host) is None
@@ -221,14 +219,9 @@ def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
         return None
     if not _keeps_its_prefix(name or value, bare=not name, said=said, domain=domain):
         return None
-    return Cookie(
-        name,
-        value,
-        domain,
-        path if path.startswith("/") else url.target.partition("?")[0].rpartition("/")[0] or "/",  # 5.1.4
-        "secure" in said,
-        _expiry(said, now, ahead),
-    )
+    if not path.startswith("/"):
+        path = url.target.partition("?")[0].rpartition("/")[0] or "/"  # 5.1.4
+    return Cookie(name, value, domain, path, "secure" in said, _expiry(said, now, ahead))
 
 
 def _keeps_its_prefix(name: str, *, bare: bool, said: dict[str, str], domain: str) -> bool:

@@ -149,8 +149,7 @@ class HttpClient:
         CheckFailed without a response, ValueError for unsendable headers. Once the status is known, a long, slow or cut
         response only ends the reading.
         """
-        start = trio.current_time()
-        raw = delivery_headers(headers, len(body))
+        start, raw = trio.current_time(), delivery_headers(headers, len(body))
         posted: PostResult | None = None
         with trio.move_on_after(POST_TIMEOUT):
             response = await self._send(method, url, raw, body)
@@ -231,13 +230,9 @@ class HttpClient:
         body: bytes | None = None,
         steps: CheckSteps = NO_STEPS,
     ) -> httpx.Response:
-        request = httpx.Request(
-            method,
-            url.sent,
-            headers=[(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *headers],
-            content=body,
-            extensions={"url": url, **steps.extensions()},
-        )
+        sent = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *headers]
+        extensions = {"url": url, **steps.extensions()}
+        request = httpx.Request(method, url.sent, headers=sent, content=body, extensions=extensions)
         # Without httpx's client: its cookies, redirects and timeouts would be switched off one by one.
         return await self._transport.handle_async_request(request)
 

@@ -125,11 +125,8 @@ class ProcessJail:
                 is_clock = isinstance(error, trio.TooSlowError)
                 limit = f"{wall_limit(seconds):g} s by the clock" if is_clock else f"{seconds:g} s of processor time"
                 raise WorkerTooSlow(f"{task}: not done after {limit}") from None
-            except WorkerDied:
-                self._ended("died")
-                raise
-            except trio.Cancelled:
-                self._ended("cancelled")
+            except (WorkerDied, trio.Cancelled) as error:
+                self._ended("died" if isinstance(error, WorkerDied) else "cancelled")
                 raise
             finally:
                 self._release(worker)

@@ -83,8 +83,7 @@ def text_of(
     room = most - measure(dialect.line_break.join(["", *longest_footer]))
     if room < 0:  # not even the link fits
         return _truncated(notification.title, most, measure, dialect.escape)
-    lines: list[str] = []
-    used = 0
+    lines, used = list[str](), 0
     for part in parts:
         separator = measure(dialect.line_break) if lines else 0
 

@@ -160,10 +160,8 @@ def render(request: WriteRequest) -> RenderedMessage:
 
 
 def _render_text(request: WriteRequest) -> str:
-    limits, measure = request.limits, MEASURES[request.limits.unit]
-    dialect = DIALECTS[limits.dialect]
-    template = _compile(request.template, dialect.escape)
-    room = min(limits.text, MOST_OUT)
+    limits, measure, dialect = request.limits, MEASURES[request.limits.unit], DIALECTS[request.limits.dialect]
+    template, room = _compile(request.template, dialect.escape), min(limits.text, MOST_OUT)
     while room >= LEAST_ROOM:
         output = _generate(template, values_of(request.notification, limits, room))
         # Literals may have escapes for half a letter, or for cursor movements. The rest is up to the user.

@@ -86,15 +86,16 @@ def items_of(
         if len({link.form for link in alike}) >= _FEW and len({link.text for link in alike}) == 1:
             for link in alike:
                 link.says, link.text, link.seen = link.text, _beside(link), False
-    kept = _primary(_of_the_site(groups, url))
-    return tuple(_items(kept, links))[:MOST_ITEMS]
+    return tuple(_items(_primary(_of_the_site(groups, url)), links))[:MOST_ITEMS]
 
 
 def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ...], list[_Link]]:
     """Split groups where two or three kinds of links alternate in the same tags: events and their places."""
     parted: dict[tuple[str, ...], list[_Link]] = {}
     for group, links in groups.items():
-        kinds = [_kind_of(link.element.getparent()) for link in links]
+        parents = (link.element.getparent() for link in links)
+        names = ((one.get("class") or "").split() if one is not None else () for one in parents)
+        kinds = [" ".join(name for name in own if not _ROW.fullmatch(name)) for own in names]
         turns = sum(1 for one, other in pairwise(kinds) if one != other)
         if _FEW <= len(set(kinds)) < _BESIDE and len(links) > _BESIDE and turns >= _INTERLEAVED * (len(links) - 1):
             for link, kind in zip(links, kinds, strict=True):
@@ -102,11 +103,6 @@ def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ..
         else:
             parted[group] = links
     return parted
-
-
-def _kind_of(element: markup.Element | None) -> str:
-    names = "" if element is None else element.get("class") or ""
-    return " ".join(one for one in names.split() if not _ROW.fullmatch(one))
 
 
 def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
@@ -139,7 +135,8 @@ def _places(root: markup.Element, *, judged: bool) -> Iterator[tuple[markup.Elem
             trait = above.pop()
             continue
         named = dict(element.items())
-        path.append(_step(element.tag, named))
+        classes = sorted(filter(str.isalpha, named["class"].split())) if element.tag == "a" and "class" in named else ()
+        path.append(" ".join((element.tag, *classes)))
         above.append(trait)
         if element.tag in markup.BREAKS:
             outer, trait = trait, trait_of(element, element.tag, trait, named) | (trait & HEADING)
@@ -166,12 +163,6 @@ def _place_of(link: markup.Element) -> str:
     return str(beside.index(link)) if 1 < len(beside) <= _BESIDE else ""
 
 
-def _step(tag: str, named: Mapping[str, str]) -> str:
-    if tag != "a" or "class" not in named:
-        return tag
-    return " ".join([tag, *sorted(one for one in named["class"].split() if one.isalpha())])
-
-
 def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> bool:
     """Whether an address may be an item's, and not the same list, a filter, a picture or a share link."""
     relations = (link.get("rel") or "").lower().split()
@@ -180,8 +171,7 @@ def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> 
     to = urlsplit(address)
     if _NO_PAGE.search(to.path) or _SHARING.search(f"{to.netloc}{to.path}"):
         return False
-    is_home = to.path in ("", "/") and not to.query
-    if is_home:
+    if to.path in ("", "/") and not to.query:
         return to.netloc.removeprefix("www.") != page.netloc.removeprefix("www.")
     if to.netloc == page.netloc and to.path.rstrip("/") == page.path.rstrip("/"):
         same = set(parse_qsl(page.query, keep_blank_values=True))
@@ -325,19 +315,18 @@ def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
     spread = Counter(text for text, _ in {(link.text, link.form) for same in by_form.values() for link in same})
     for same in by_form.values():
         # By how well their text names it.
-        best = max(same, key=lambda a: (spread[a.text] == 1, a.seen, a.headed, min(_NAME, _words(a.text)), -a.at))
-        title = best.text if spread[best.text] == 1 else _beside(best)
-        if title:
+        one = max(same, key=lambda a: (spread[a.text] == 1, a.seen, a.headed, min(_NAME, _words(a.text)), -a.at))
+        if title := one.text if spread[one.text] == 1 else _beside(one):
             yield Item(same[0].url, title)
 
 
 def _belongs(by_form: Mapping[str, Sequence[_Link]], form: str) -> bool:
     whole = by_form.get(form.rpartition("/")[0]) or by_form.get(form.rpartition("?")[0])
-    return whole is not None and max(map(_as_name, by_form[form])) < max(map(_as_name, whole))
+    return whole is not None and _best_name(by_form[form]) < _best_name(whole)
 
 
-def _as_name(link: _Link) -> tuple[bool, int]:
-    return link.seen, _words(link.text)
+def _best_name(links: Sequence[_Link]) -> tuple[bool, int]:
+    return max((link.seen, _words(link.text)) for link in links)
 
 
 def _beside(link: _Link) -> str:

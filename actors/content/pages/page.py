@@ -94,10 +94,11 @@ def in_context(classes: str, headings: Iterable[int], sizes: Sequence[int]) -> s
     # A page begins and ends as if next to a bad block.
     found = _SHORT_RUN.sub(_of_short, f"{BAD}{classes}{BAD}").replace(SHORT, BAD)
     found = _NEAR_RUN.sub(_of_near_good, found)[1:-1]
-    leads = [i for i in headings if classes[i] != BAD and found[i] == BAD and _leads_to_good(i + 1, found, sizes)]
+    leads = ((i, found.find(GOOD, i + 1)) for i in headings if classes[i] != BAD and found[i] == BAD)
     revised = list(found)
-    for i in leads:
-        revised[i] = GOOD
+    for i, end in leads:
+        if end >= 0 and sum(sizes[i + 1 : end]) <= core.MAX_HEADING_DISTANCE_DEFAULT:
+            revised[i] = GOOD
     return "".join(revised)
 
 
@@ -115,11 +116,6 @@ def _of_short(run: re.Match[str]) -> str:
 def _of_near_good(run: re.Match[str]) -> str:
     is_bad = run.string[run.start() - 1] == run.string[run.end()] == BAD
     return (BAD if is_bad else GOOD) * len(run[0])
-
-
-def _leads_to_good(start: int, classes: str, sizes: Sequence[int]) -> bool:
-    end = classes.find(GOOD, start)
-    return end >= 0 and sum(sizes[start:end]) <= core.MAX_HEADING_DISTANCE_DEFAULT
 
 
 class EventText(NamedTuple):

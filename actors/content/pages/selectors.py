@@ -187,18 +187,15 @@ def remove(root: Element, selector: str) -> int:
     """Remove matching elements from the tree; the text after them stays. Returns the number of matches."""
     found = [match for match in matches(root, selector) if isinstance(match, etree._Element)]
     for element in found:
-        if element.getparent() is not None:
-            take_out(element)
+        above, before = element.getparent(), element.getprevious()
+        if above is None:
+            continue
+        if element.tail and before is not None:
+            before.tail = (before.tail or "") + element.tail
+        elif element.tail:
+            above.text = (above.text or "") + element.tail
+        above.remove(element)
     return len(found)
-
-
-def take_out(element: Element) -> None:
-    above, before = element.getparent(), element.getprevious()
-    if element.tail and before is not None:
-        before.tail = (before.tail or "") + element.tail
-    elif element.tail:
-        above.text = (above.text or "") + element.tail
-    above.remove(element)
 
 
 def check(selector: str) -> None:

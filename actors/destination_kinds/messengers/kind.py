@@ -51,11 +51,8 @@ def request_of(
     template = messenger.request
     known = _values(messenger, values, notification) | _signed(template.sign, values.get("secret", ""), now)
     body = _fill(template.body, known, {field.name for field in messenger.fields if field.many})
-    headers = {
-        n: one_line(_text(value, known)).encode("ascii", "replace").decode()
-        for n, value in template.headers.items()
-        if _has_content(value, known)
-    }
+    texts = ((name, one_line(_text(value, known))) for name, value in template.headers.items() if _has(value, known))
+    headers = {name: text.encode("ascii", "replace").decode() for name, text in texts}
     if template.basic:
         pair = ":".join(known.get(name, "") for name in template.basic)
         headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
@@ -70,16 +67,14 @@ def request_of(
 
 def _values(messenger: Messenger, values: Mapping[str, str], notification: Notification) -> dict[str, str]:
     limits, item = messenger.limits, notification.items[0] if notification.items else None
-    text = message_of(notification, limits)
+    text, stream = message_of(notification, limits), f"{notification.service}/stream" if notification.service else ""
     defaults = {field.name: values.get(field.name, field.default) for field in messenger.fields}
     return defaults | {
         "title": title_of(notification, limits.title),
         "heading": DIALECTS[limits.dialect].escape(title_of(notification, limits.title)),
         "text": text,
         "plain": text if limits.dialect == "plain" else plain_of(notification, limits),
-        "link": (f"{notification.service}/stream" if notification.service else "")
-        if notification.is_digest or item is None
-        else item.link,
+        "link": stream if notification.is_digest or item is None else item.link,
         "host": "" if item is None else item.host,
         "id": notification.id,
         "event_id": "" if item is None else item.id,
@@ -114,7 +109,7 @@ def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = 
     return PLACEHOLDER.sub(lambda match: each(known.get(match[1], "")), template)
 
 
-def _has_content(template: str, known: Mapping[str, str]) -> bool:
+def _has(template: str, known: Mapping[str, str]) -> bool:
     """Return whether a value has content: it has no names, or one of them is not empty."""
     names = [match[1] for match in PLACEHOLDER.finditer(template)]
     return not names or any(known.get(name) for name in names)
@@ -139,7 +134,7 @@ def _fill(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
         return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None  # a file may require no pattern
     if placeholder and placeholder[1] in many:
         return [part.strip() for part in known.get(placeholder[1], "").split(",") if part.strip()] or None
-    return _text(template, known) if _has_content(template, known) else None
+    return _text(template, known) if _has(template, known) else None
 
 
 _LONGEST_EXCERPT = 200
