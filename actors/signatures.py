@@ -268,8 +268,7 @@ LIFE: Final = 300
 """Validity of a request's signature in seconds: allows for wrong clocks and slow connections."""
 DIRECTORY_LIFE: Final = 7 * 86_400
 """Validity of the directory's proof in seconds; a list may use a copy for as long."""
-_LABEL: Final = "sig1"
-_PERSON: Final = b"looks of rfc9421"
+_LABEL, _PERSON = "sig1", b"looks of rfc9421"
 
 
 class MessageSigner:

@@ -361,8 +361,7 @@ def _published(entry: Any) -> Millis | None:
 
 
 _HEAD, _MOST_HUBS = 4096, 5
-_ITEMS = re.compile(r'"items"\s*:\s*\[')
-_NEXT = re.compile(r"\s*,?\s*(?=[{\[\"])")
+_ITEMS, _NEXT = re.compile(r'"items"\s*:\s*\['), re.compile(r"\s*,?\s*(?=[{\[\"])")
 _CUT = "\0cut"
 """A member that marks a truncated document."""
 _JSON_DATES = ("date_published", "date_modified")

@@ -41,9 +41,7 @@ class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default: str = ""
 
 
-LANGUAGE: Final = "language"
-MESSAGE: Final = "message"
-MESSAGE_TITLE: Final = "message_title"
+LANGUAGE, MESSAGE, MESSAGE_TITLE = "language", "message", "message_title"
 _FILE: Final = tomllib.loads(files("actors.destination_kinds").joinpath("fields.toml").read_text("utf-8"))
 _LANGUAGE, *_MESSAGE = msgspec.convert(_FILE["people"], list[KindField])
 MESSAGE_FIELDS: Final = tuple(_MESSAGE)

@@ -33,8 +33,7 @@ _LONGEST: Final = 400 * 86_400_000
 """Longest life of a cookie, in milliseconds (5.5)."""
 _BLANKS: Final = " \t"
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_ADDRESS: Final = re.compile(r"[0-9.]+|.*:.*")
-_NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
+_ADDRESS, _NUMBER = re.compile(r"[0-9.]+|.*:.*"), re.compile(r"-?[0-9]{1,18}")
 
 
 class Cookie(Struct, frozen=True, array_like=True):

@@ -98,8 +98,7 @@ class RobotsForbids(CheckFailed):
     """robots.txt forbids the check, or is unavailable, which forbids it for the time being."""
 
 
-_PERMANENT = frozenset({401, 403, 404, 410, 451})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PERMANENT, _REDIRECTS = frozenset({401, 403, 404, 410, 451}), frozenset({301, 302, 303, 307, 308})
 
 
 def is_redirect(status: int) -> bool:

@@ -18,8 +18,7 @@ from actors.language.speaking import gettext, language, say_as, speaking
 from actors.notification.message_language import MessageLanguages
 from storage.records.message import Message, filled, in_english
 
-_PLACE = re.compile(r"%\((\w+)\)s")
-_LISTED = re.compile(r"(?<=\)), (?=“)")
+_PLACE, _LISTED = re.compile(r"%\((\w+)\)s"), re.compile(r"(?<=\)), (?=“)")
 _SENTENCES: Final = frozenset({"reason", "rest", "span", "what"})
 """Placeholders for further sentences of ours; the others are names and stay untranslated."""
 _END = re.compile(r"(?<=[.!?]) (?=[A-Z\d“])")

@@ -134,8 +134,7 @@ _CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2065\u206a-\u206f\ufeff"
     r"\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
-_ISOLATES = re.compile("[\u2066-\u2069]")
-_SPACES = re.compile(r"\s+")
+_ISOLATES, _SPACES = re.compile("[\u2066-\u2069]"), re.compile(r"\s+")
 _EMPTY_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 

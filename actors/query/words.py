@@ -55,8 +55,7 @@ LONGEST = 64
 HIDDEN = "[\u00ad\u200d\u2060\ufeff\ufe00-\ufe0f]"
 _HIDDEN = re.compile(f"{HIDDEN}+")
 _WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
-_DOT = r"(?:(?<![\w.])\.(?=[^\W\d_]))?"
-_TAIL = r"(?:\+\+|(?<=[^\W\d_])[+#](?!\w))?"
+_DOT, _TAIL = r"(?:(?<![\w.])\.(?=[^\W\d_]))?", r"(?:\+\+|(?<=[^\W\d_])[+#](?!\w))?"
 _GLUE = "[-\u2010\u2011'\u2019\u02bc.]"
 _ASCII_CHUNKS = re.compile(
     rf"{_DOT}[a-z0-9]++(?:(?:[-'.]|(?<=\d),(?=\d))[a-z0-9]++)*+(?:\+\+|(?<=[a-z])[+#](?![a-z0-9_]))?"

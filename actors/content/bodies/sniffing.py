@@ -13,8 +13,7 @@ from typing import Final
 from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import BREAKS, UNSEEN
 
-CALENDAR = "a calendar (iCalendar)"
-SITEMAP = "a sitemap"
+CALENDAR, SITEMAP = "a calendar (iCalendar)", "a sitemap"
 ERROR = "an error message in XML"
 """Some servers answer with it for a missing file."""
 DAMAGED = "gzip data that the server did not declare as an encoding"
@@ -32,8 +31,7 @@ _OF_FEEDS = frozenset({"rss", "feed", "rdf", "channel"})
 _OF_HTML = frozenset([*BREAKS, *UNSEEN, "a", "b", "base", "em", "font", "i", "img", "link", "meta", "span", "title"])
 _JSON_LIST = re.compile(r"\s*\[\s*[\[{\"\]\d-]")
 _STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"mif1")
-_LEADING = 1024
-_SEARCHED = 64 * 1024
+_LEADING, _SEARCHED = 1024, 64 * 1024
 _ELEMENT = re.compile(
     r"<!doctype\s+html|<(?:html|head|body|title|div|table|p|h[1-6]|ul|section|main|article|span|a|meta)\b", re.I
 )
@@ -97,13 +95,10 @@ def is_document(text: str) -> bool:
     return _HTML.match(text, start) is not None or _DOCTYPE.search(text, 0, start) is not None
 
 
-_PNG: Final = b"\x89PNG\r\n\x1a\n"
-_GIF: Final = b"GIF8"
-_JPEG: Final = b"\xff\xd8"
+_PNG, _GIF, _JPEG = b"\x89PNG\r\n\x1a\n", b"GIF8", b"\xff\xd8"
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """JPEG markers before the picture's size (ITU-T T.81, B.2.2)."""
-_MOST_MARKERS: Final = 500
-_GROUP: Final = 4
+_MOST_MARKERS, _GROUP = 500, 4
 
 
 def lines_of(kind: str, body: bytes) -> Iterator[str]:

@@ -77,9 +77,7 @@ _BEFORE_FIGURE = re.compile(rf"{amounts.BEFORE}\s?$")
 _BEHIND_FIGURE = re.compile(rf"\s?{amounts.AFTER}")
 _LONGEST_CURRENCY = 8
 """Characters checked before a figure: the longest currency, a space, and one more to exclude the end of a word."""
-LETTERS = re.compile(r"[^\W\d_]{2}")
-_MASK = re.compile(r"⟨\w+⟩")
-_TIME = "⟨clock⟩"
+LETTERS, _MASK, _TIME = re.compile(r"[^\W\d_]{2}"), re.compile(r"⟨\w+⟩"), "⟨clock⟩"
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3

@@ -346,8 +346,7 @@ _LONGEST_LABEL = 60
 BETWEEN = " / "
 _LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
 _LAYING = frozenset({"colspan", "rowspan", "scope"})
-_COLUMN_SCOPES = frozenset({"col", "colgroup"})
-_ROW_SCOPES = frozenset({"row", "rowgroup"})
+_COLUMN_SCOPES, _ROW_SCOPES = frozenset({"col", "colgroup"}), frozenset({"row", "rowgroup"})
 
 
 class CellLabels(NamedTuple):

@@ -223,16 +223,14 @@ _LONGEST_BEFORE, _LONGEST_KEY = 8, 70
 _AFTER = re.compile(rf"(?:[.,:]?-{{1,2}}(?!\d))?[ \u00a0]{{0,2}}({AFTER})")
 _HASH = re.compile(r"(?:\b[0-9a-f]{4} ){7,}[0-9a-f]{4}\b")
 """A hash in groups of four digits; none is a number."""
-_HYPHEN = re.compile(r"[^\W\d_]-$")
-_NO_CENTS = re.compile(r"[.,:]-{1,2}(?![\d-])")
+_HYPHEN, _NO_CENTS = re.compile(r"[^\W\d_]-$"), re.compile(r"[.,:]-{1,2}(?![\d-])")
 _TIMES = {word: int(power) for word, power in word_lists("values")["times"].items()}
 """Powers of ten between an amount and its currency, or after both."""
 _MANY = "|".join(re.escape(word) for word in sorted(_TIMES, key=len, reverse=True))
 _TIMES_AFTER = re.compile(rf"[ \u00a0]?({_MANY})(?![^\W円元원])")
 _UNITS = "GHz MHz GiB MiB TB GB MB kB KB kWh MWh kW MW W kg mg g t km cm mm m ml cl dl l °C °F mAh px dpi".split()  # noqa: SIM905
 _UNIT = re.compile(rf"[ \u00a0]?({'|'.join(_UNITS)})(?!\w)")
-_SHARE_BEFORE = re.compile(r"%[ \u00a0]?$")
-_SHARE = re.compile(r"[ \u00a0]?%")
+_SHARE_BEFORE, _SHARE = re.compile(r"%[ \u00a0]?$"), re.compile(r"[ \u00a0]?%")
 _CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4])[:.h]([0-5]\d)(?::[0-5]\d)?(?![\d:]|[.,]\d)(?: ?([ap])\.?m\b)?")
 _VERSION = re.compile(
     r"(?=[v\d])(?<![^\W_])(?<![.$€£])(?:v(\d+(?:\.\d+)*)|(\d+\.\d+\.\d+(?:\.\d+)*)"
@@ -242,8 +240,7 @@ _VERSION = re.compile(
 _KEY = re.compile(r'"([\w.$ -]{1,60})" ?: ?"?-?$')
 _PRICE_KEY = re.compile(r"price|amount$|cost$|total$|fee$|preis$|prix$|pris$|precio$", re.I)
 _CURRENCY_KEY = re.compile(r'"\w*currency\w*" ?: ?"([A-Z]{3})"', re.I)
-_PRICE_LABEL = re.compile(_LABELS["price"], re.I)
-_SAVED = re.compile(_LABELS["saved"], re.I)
+_PRICE_LABEL, _SAVED = re.compile(_LABELS["price"], re.I), re.compile(_LABELS["saved"], re.I)
 _MONTH_FIRST = frozenset({"en", "en-us", "en-ph", "fil"})
 _HOUR_OF_NOON = 12
 
@@ -475,8 +472,7 @@ _SCHEMA = word_lists("values")["schema"]
 _OF_SCHEMA = re.compile(rf"schema\.org/({'|'.join(_SCHEMA)})\b")
 _FLAG = re.compile(r'"((?:is_?)?(?:(?:in_?)?stock|available|sold_?out|out_?of_?stock))" ?: ?(true|false)')
 _STATE = re.compile("|".join(f"(?P<{state}>{words})" for state, words in _STATES.items()))
-_BY_ITSELF = re.compile(_LABELS["bare"])
-_TIME_LEFT = re.compile(_LABELS["left"])
+_BY_ITSELF, _TIME_LEFT = re.compile(_LABELS["bare"]), re.compile(_LABELS["left"])
 _LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -525,8 +521,7 @@ _OWNER = re.compile(r"['’]s?$")
 _IN_NAMES, _AROUND, _FORMS, _OF_THE_YEAR = (
     frozenset(word_lists("values")["names"][use].split("|")) for use in ("inside", "around", "forms", "seasons")
 )
-_FIGURES = re.compile(r"\S*\d\S*")
-_SENTENCE = re.compile(r"[.!?:]\s+$")
+_FIGURES, _SENTENCE = re.compile(r"\S*\d\S*"), re.compile(r"[.!?:]\s+$")
 _ENDS = (".", "!", "?", ":")
 _APART = re.compile(r"[.!?:;]")
 _CAPITALISED_NOUNS = frozenset({"de", "lb"})

@@ -61,8 +61,7 @@ _AT = r"(?:[^\W\d_]{1,3}\.? )?"
 """Words between a date and a time of day: at, um, kl., klo, à, o, в."""
 _ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
-_NUMBER = r"\d[\d.,\u00a0]*\d?\s?[km]?"
-_SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
+_NUMBER, _SOME = r"\d[\d.,\u00a0]*\d?\s?[km]?", r"(?:\d+|eine[rmn]?|une?|en|ett)"
 
 
 class _Mask(NamedTuple):

@@ -33,8 +33,7 @@ _NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")
 _PLAIN_KEY: Final = re.compile(r"(?:[^\W\d]|[\x80-\ud7ff\ue000-\U0010ffff])(?:[\w-]|[\x80-\ud7ff\ue000-\U0010ffff])*")
 LABEL: Final = r"(?=[^\[\]]*[^\W\d_])[^\x00-\x1f\[\]\"\\*?'][^\x00-\x1f\[\]\"\\]*"
 """A name of an item that needs no quotes in a path: no index, and nothing that a JSONPath has in brackets."""
-_BARE: Final = re.compile(rf"(?!\s){LABEL}")
-_BRACKETED: Final = re.compile(r"[\x00-\x1f\[\]\"\\]")
+_BARE, _BRACKETED = re.compile(rf"(?!\s){LABEL}"), re.compile(r"[\x00-\x1f\[\]\"\\]")
 
 
 class Number(str):

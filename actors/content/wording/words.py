@@ -160,8 +160,7 @@ MOST_WORDS = 4_000
 """Words of both texts together beyond which none is marked."""
 _LIKE = 0.5
 """Texts with a smaller share of common words are shown whole."""
-_JOINER = "\u200d"
-_FIGURE = r"(?:(?<=\d)[.,:]\d+)*"
+_JOINER, _FIGURE = "\u200d", r"(?:(?<=\d)[.,:]\d+)*"
 _WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+{_FIGURE}|[^\w\s]")
 _PLAIN = re.compile(rf"\w+{_FIGURE}|[^\w\s]")
 

@@ -84,8 +84,7 @@ KNOWN: Final = frozenset(
 )
 """Names with a value for every notification; the others are a file's fields."""
 Errors = Iterator[tuple[str, str]]
-ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
-_NAME = re.compile(r"[a-z][a-z_]{0,31}")
+ID, _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}"), re.compile(r"[a-z][a-z_]{0,31}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OWN_HEADERS = {"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"}
 RESERVED = frozenset({WEBHOOK, EMAIL, WEBPUSH})
