@@ -158,9 +158,7 @@ def answer_of(reply: Reply, latency_ms: int) -> Answer:
 def _verdict(reply: Reply) -> Verdict:
     if reply.stage in _LOCAL_STAGES:
         return "again"
-    if reply.code < 500:
-        return "slow"
-    if _MAILBOX_FULL.search(reply.text):
+    if reply.code < 500 or _MAILBOX_FULL.search(reply.text):
         return "slow"  # a full mailbox may be emptied later
     return "revoked" if reply.stage == "recipient" else "refused"
 

@@ -162,8 +162,7 @@ class Robots:
         try:
             reading = await self._read(body, url)
         except CheckFailed:
-            site.until = trio.current_time() + RETRY
-            site.unreachable = "it could not be read"
+            site.until, site.unreachable = trio.current_time() + RETRY, "it could not be read"
             raise
         site.verdicts.clear()
         self._cache(site, url, reading)

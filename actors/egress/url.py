@@ -153,7 +153,7 @@ def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "ws
     scheme = scheme.lower()
     routes = fragment and scheme in _PAGES and fragment[0] in "/!"
     route = f"#{_encode(fragment, _OUTSIDE_QUERY)}" if fragment and routes else ""
-    return _build(scheme, authority, path, query, schemes, route=route)
+    return _url(scheme, authority, path, query, schemes, route=route)
 
 
 def join(base: Url, reference: str) -> Url:
@@ -166,16 +166,16 @@ def join(base: Url, reference: str) -> Url:
     if scheme is not None:
         if authority is None:
             raise UrlRefused("url-scheme", f"leads to a URL of scheme {scheme.lower()[:20]!r}, without a host")
-        return _build(scheme.lower(), authority, path, query, tuple(DEFAULT_PORTS))
+        return _url(scheme.lower(), authority, path, query, tuple(DEFAULT_PORTS))
     if authority is not None:
-        return _build(base.scheme, authority, path, query, tuple(DEFAULT_PORTS))
+        return _url(base.scheme, authority, path, query, tuple(DEFAULT_PORTS))
     base_path, _, base_query = base.target.partition("?")
     if not path:
         query = query if query is not None or "?" not in base.target else base_query
         path = base_path
     elif not path.startswith("/"):
         path = base_path[: base_path.rindex("/") + 1] + path
-    return _build(base.scheme, base.authority, path, query, tuple(DEFAULT_PORTS))
+    return _url(base.scheme, base.authority, path, query, tuple(DEFAULT_PORTS))
 
 
 def _check_characters(text: str) -> None:
@@ -198,9 +198,7 @@ def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | No
     return scheme, authority, path, query, fragment
 
 
-def _build(
-    scheme: str, authority: str, path: str, query: str | None, schemes: Sequence[str], *, route: str = ""
-) -> Url:
+def _url(scheme: str, authority: str, path: str, query: str | None, schemes: Sequence[str], *, route: str = "") -> Url:
     if scheme not in schemes or scheme not in DEFAULT_PORTS:
         raise UrlRefused("url-scheme", f"scheme {scheme[:20]!r} is not one of {', '.join(schemes)}")
     if "@" in authority:
@@ -216,8 +214,7 @@ def _build(
     target = _remove_dots(_encode(path, _OUTSIDE_PATH)) or "/"
     if query is not None:
         target += "?" + _encode(query, _OUTSIDE_QUERY)
-    url = Url("", scheme, host, port, target)
-    text = url.origin + target + route
+    text = Url("", scheme, host, port, target).origin + target + route
     if len(text) > LENGTH_LIMIT:
         raise UrlRefused("url-length", f"a URL has at most {LENGTH_LIMIT} characters, this one has {len(text)} encoded")
     return Url(text, scheme, host, port, target, route)
@@ -247,8 +244,7 @@ def _encode(text: str, outside: re.Pattern[str]) -> str:
 
 def _remove_dots(path: str) -> str:
     """Remove dot segments (RFC 3986, 5.2.4). A `..` above the root stays at the root."""
-    kept: list[str] = []
-    segments = path.removeprefix("/").split("/")
+    kept, segments = list[str](), path.removeprefix("/").split("/")
     for segment in segments:
         if segment == "..":
             del kept[-1:]

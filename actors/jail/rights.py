@@ -44,8 +44,7 @@ def apply_landlock(libc: ctypes.CDLL) -> str:
     ruleset = _call(libc, _CREATE, rights, len(rights), 0)
     if ruleset < 0:
         return _reason()
-    is_refused = _call(libc, _RESTRICT, ruleset, 0, 0) != 0
-    reason = _reason() if is_refused else ""
+    reason = _reason() if _call(libc, _RESTRICT, ruleset, 0, 0) else ""
     os.close(ruleset)
     return reason
 

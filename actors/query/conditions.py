@@ -186,8 +186,7 @@ def _with_amount(condition: Condition) -> Condition:
     """Return a condition with its number. Raises ConditionError."""
     moves = condition.aspect in {"drop", "rise"}
     example = f"{condition.subject}.{condition.aspect}>=10%" if moves else f"{condition.subject}<300"
-    found = _AMOUNT.fullmatch(condition.raw)
-    if found is None:
+    if (found := _AMOUNT.fullmatch(condition.raw)) is None:
         raise ConditionError(f"{condition.subject} is compared with a number, as in {example}")
     whole, mark, decimals = found["number"].replace(",", ".").partition(".")
     if mark and len(decimals) == 3 and "," in found["number"]:

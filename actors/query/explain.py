@@ -74,8 +74,7 @@ def display(term: Term) -> str:
 
 def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventSide) -> Explanation:
     results = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
-    spans: dict[int, Sequence[TextSpan]] = {}
-    marks: dict[int, list[TextSpan]] = {}
+    spans, marks = dict[int, Sequence[TextSpan]](), dict[int, list[TextSpan]]()
     for term in results:
         for place in text.places(term, query.language):
             if place.part not in spans:
@@ -115,9 +114,8 @@ def _pieces(parts: Sequence[TextPart], marks: Mapping[int, Sequence[TextSpan]]) 
     diff = [number for number, part in enumerate(parts) if part.name not in ("title", "content") and part.text.strip()]
     with_marks = [number for number in diff if marks[number]] or diff[:1]
     for number in with_marks[:MOST_PIECES]:
-        part = parts[number]
-        for excerpt in _excerpts(part.text, marks[number]):
-            yield Piece(part.name, part.place, excerpt)
+        excerpts = _excerpts(parts[number].text, marks[number])
+        yield from (Piece(parts[number].name, parts[number].place, excerpt) for excerpt in excerpts)
 
 
 def merged(spans: Sequence[TextSpan]) -> list[TextSpan]:
@@ -278,9 +276,7 @@ def preview(request: PreviewRequest) -> PreviewAnswer:
     """Try a query on events. Raises QueryError, UnknownLanguage."""
     query = parse(request.query, request.language)
     counted = list(dict.fromkeys(terms(query.root)))[:MOST_COUNTED]
-    found_in = [0] * len(counted)
-    matched: list[int] = []
-    why: list[Explanation] = []
+    found_in, matched, why = [0] * len(counted), list[int](), list[Explanation]()
     for place, body in enumerate(request.bodies):
         event = decode_event(body)
         text = text_of(event, request.match)

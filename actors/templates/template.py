@@ -397,8 +397,7 @@ def read_parameters(template: Template, arguments: Mapping[str, object]) -> Valu
 
 
 def _values(template: Template, parameter: Parameter, given: object, errors: list[ParameterError]) -> tuple[str, ...]:
-    place = f"params.{parameter.key}"
-    expected = f"{parameter.min} to {parameter.max} values"
+    place, expected = f"params.{parameter.key}", f"{parameter.min} to {parameter.max} values"
     values: dict[str, None] = {}
     if not isinstance(given, list):
         says = "required, but missing: an array of" if given is None else "must be an array of"

@@ -101,8 +101,8 @@ def _event(layers: Layers | None, raw: str, url: str) -> Frame | None:
         return None
     lists = (value for fields in layers for name in _TAGS if isinstance(value := fields.get(name), list))
     words = [normalise(word).lower()[:100] for word in next(lists, ()) if isinstance(word, str)]
-    own = normalise(_string(layers, _KEYS))
-    content = plain(said) or normalise(raw)
+    own, content = normalise(_string(layers, _KEYS)), plain(said) or normalise(raw)
+    times = (moment_of(of[name]) for of in layers for name in _TIMES if name in of)
     return Frame(
         id=own if len(own) <= _MOST_KEY else "",
         mark=_mark("\0".join((own, title, link, content)) if own else raw),
@@ -110,9 +110,7 @@ def _event(layers: Layers | None, raw: str, url: str) -> Frame | None:
         author=plain(_string(layers, _AUTHORS))[:_MOST_LABEL],
         url=link,
         content=content,
-        published_at=next(
-            (at for of in layers for name in _TIMES if name in of and (at := moment_of(of[name])) is not None), None
-        ),
+        published_at=next((at for at in times if at is not None), None),
         tags=tuple(f"{OF_FRAMES}{word}" for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word),
     )
 

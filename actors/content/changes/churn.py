@@ -260,9 +260,8 @@ def _hold(memory: PageMemory, check: _Check) -> ChangeVerdict:
 
 def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
     difference = _weigh(check)
-    blocks = difference.blocks
+    blocks, state = difference.blocks, state_of(check.now)
     score = sum(block.score for block in blocks)
-    state = state_of(check.now)
     stood = {**check.known.absent, **check.known.waits}
     successors = {check.before.keys[one.old]: one.key for one in difference.replaced}
     turn = turn_of(memory, blocks, successors, stood, state=state, when=check.when)
@@ -321,11 +320,7 @@ def _with_old_blocks(before: SettledState, now: SettledState, places: Mapping[in
 
 
 def _reported_memory(
-    memory: PageMemory,
-    check: _Check,
-    after: SettledState,
-    difference: WeighedDifference,
-    waiting: Mapping[int, int],
+    memory: PageMemory, check: _Check, after: SettledState, difference: WeighedDifference, waiting: Mapping[int, int]
 ) -> PageMemory:
     """Return the memory of a newly reported state; its blocks are no longer known as churn."""
     came = {key: check.pending.came[key] for key in (check.now.keys[i] for i in waiting)}

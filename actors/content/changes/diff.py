@@ -75,8 +75,7 @@ def _pair(
     """Pair old and new paragraphs of a gap, in order: by table cell, else alike ones within a small window."""
     words = [Counter(text.split()) for text in old]
     cells, own = _cells(was), _cells(is_now)
-    pairs: list[tuple[int, int]] = []
-    first = 0
+    pairs, first = list[tuple[int, int]](), 0
     for j, text in enumerate(new):
         here = is_now[j] if j < len(is_now) else _NOWHERE
         best: int | None = cells.get(here, -1) if own.get(here) == j else -1
@@ -122,8 +121,7 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
 def _ops(
     before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: DiffContexts
 ) -> list[Op]:
-    a, b, c, d = gap
-    ops: list[Op] = []
+    (a, b, c, d), ops = gap, list[Op]()
     i, j = a, c
     for k, m in [*((a + x, c + y) for x, y in pairs), (b, d)]:
         ops += [Op("delete", n, text=before[n], context=_at(where.before, n)) for n in range(i, k)]

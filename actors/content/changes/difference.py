@@ -339,21 +339,17 @@ def with_assigned(
 
 
 def _beyond_assigned(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Owners, _Owners]) -> list[int]:
-    """Return the blocks with another owner on the other side, if their own exists there; a bare label only moved."""
+    """Return the blocks with another one on the other side, if their own exists there; a bare label only moved."""
     keys = sides[1].state.keys
-    left = Counter((keys[i], owner) for i, owner in others.items())
-    there = {keys[i]: owner.kind for i, owner in others.items()}
+    left = Counter((keys[i], one) for i, one in others.items())
+    there = {keys[i]: one.kind for i, one in others.items()}
     taken = frozenset(others.values())
     found = []
-    for i, owner in own.items():
+    for i, one in own.items():
         key = sides[0].state.keys[i]
-        if left[key, owner]:
-            left[key, owner] -= 1
-        elif (
-            owner.kind
-            and there.get(key) == owner.kind
-            and (owner in taken if owner.kind == "label" else sides[1].has(owner))
-        ):
+        if left[key, one]:
+            left[key, one] -= 1
+        elif one.kind and there.get(key) == one.kind and (one in taken if one.kind == "label" else sides[1].has(one)):
             found.append(i)
     return found
 

@@ -118,15 +118,14 @@ def as_reported(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
 
 def _members(state: SettledState, side: StateSide) -> dict[str, str]:
     """Return the values of these lines in comparable form; of places with equal names, the last."""
-    return {path: value for i in side.positions for path, value in _values(state, i)}
-
-
-def _values(state: SettledState, i: int) -> Iterator[tuple[str, str]]:
-    name, value, path = _parsed(state, i)
-    if value is json_text.NO_VALUE:
-        yield f"{path}.{name}: {state.texts[i]}", ""
-    else:
-        yield from _below(value, path)
+    found = dict[str, str]()
+    for i in side.positions:
+        name, value, path = _parsed(state, i)
+        if value is json_text.NO_VALUE:
+            found[f"{path}.{name}: {state.texts[i]}"] = ""
+        else:
+            found.update(_below(value, path))
+    return found
 
 
 def _parsed(state: SettledState, i: int) -> tuple[str | None, Any, str]:

@@ -194,7 +194,7 @@ def weighed(before: SettledState, now: SettledState, apart: StateDifference, kno
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
     sides = arrived, departed
-    for side, positions in _exchanged(replaced, (arrivals, departures), sides, apart, known, alone=not many):
+    for side, positions in _exchanged(replaced, (arrivals, departures), sides, apart, alone=not many):
         for i in positions:
             side[i] = replace(side[i], doubted=True)
     for i in departed if known.restless and not known.chosen else ():
@@ -243,12 +243,7 @@ def _redressed(arrived: Rows, departed: Rows, known: KnownBlocks) -> Iterator[in
 
 
 def _in_place(
-    one: Replacement,
-    pair: tuple[WeighedBlock, WeighedBlock],
-    scales: tuple[_Scales, _Scales],
-    known: KnownBlocks,
-    *,
-    alone: bool,
+    one: Replacement, pair: tuple[WeighedBlock, WeighedBlock], scales: _Pair, known: KnownBlocks, *, alone: bool
 ) -> tuple[WeighedBlock, WeighedBlock]:
     new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
@@ -293,19 +288,14 @@ def _in_place(
 
 
 def _exchanged(
-    replaced: Sequence[Replacement],
-    scales: tuple[_Scales, _Scales],
-    sides: tuple[Rows, Rows],
-    apart: StateDifference,
-    known: KnownBlocks,
-    *,
-    alone: bool,
+    replaced: Sequence[Replacement], scales: _Pair, sides: tuple[Rows, Rows], apart: StateDifference, *, alone: bool
 ) -> list[tuple[Rows, set[int]]]:
     """Return all exchanged positions on both sides if some are new, since none is sure then. Some teasers of a box stay
     and some move, so entries that came while others went count too, as does each swap in a shuffled list.
     """
     if scales[0].is_text or scales[0].is_chosen:
         return []
+    known = scales[0].known
     words = [one for one in replaced if one.what == "words"]
     shuffled = sum(b - a for a, b, _, _ in apart.spans) - len(apart.went.positions) >= _FEW
     paired = [one for one in words if (shuffled and one.new in scales[0].listed) or _unlike(one, alone=alone)]
@@ -385,6 +375,9 @@ def _unshifted(
     return tuple(replace(block, score=0.0, rule=rule) if block.key in keys else block for block in blocks)
 
 
+_Pair: TypeAlias = "tuple[_Scales, _Scales]"
+
+
 class _OtherState(Struct, frozen=True):
     """The other side of a difference. words: in order. bags: words of blocks on both sides, sorted. labels: on both
     sides, with 0 for figures. moved: positions of texts with a new owner."""
@@ -402,7 +395,7 @@ class _Scales:
         self, state: SettledState, side: StateSide, bags: Sequence[str], across: _OtherState, known: KnownBlocks
     ) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
-        self._across, self._known = across, known
+        self._across, self.known = across, known
         self._zone: Zone = replace(state.zone, today=known.today)
         self.is_chosen, self.is_text = known.chosen, self._zone.text
         self.listed = frozenset() if self.is_text else state.entries
@@ -432,8 +425,8 @@ class _Scales:
     def keeps_pace(self, one: Replacement, before: str) -> bool:
         """Whether the times or dates of a text moved as far as the clock did since the last report."""
         if one.what == "dates":
-            return self._is_alone(one.new) and keep_pace(one.before, one.after, self._known.today, self._known.passed)
-        return one.what == "figures" and is_clock(before, self._state.texts[one.new], self._known.passed)
+            return self._is_alone(one.new) and keep_pace(one.before, one.after, self.known.today, self.known.passed)
+        return one.what == "figures" and is_clock(before, self._state.texts[one.new], self.known.passed)
 
     def may_tick(self, one: Replacement, before: str) -> bool:
         """Whether a server may write a text for each request: a date a day later, or several changed figures."""
@@ -459,11 +452,11 @@ class _Scales:
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
         """Weigh the added blocks by position. told: keys of the reported ones. figures: where only figures differ."""
-        state, recent = self._state, self._known.recent
+        state, recent = self._state, self.known.recent
         rows = {}
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
-            stood = self._known.waits.get(key, 0)
+            stood = self.known.waits.get(key, 0)
             if i in self._across.moved:
                 rows[i] = self._moved(i, stood, came=True)
                 continue
@@ -495,15 +488,15 @@ class _Scales:
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
             if i in self._across.moved:
-                rows[i] = self._moved(i, self._known.absent.get(key, 0), came=False)
+                rows[i] = self._moved(i, self.known.absent.get(key, 0), came=False)
                 continue
             stays = key in left
-            beside = i not in self.listed or key in self._known.aside
+            beside = i not in self.listed or key in self.known.aside
             copied = stays and not trait & CELL and beside and not self.is_chosen
-            absent = self._known.absent.get(key, 0)
+            absent = self.known.absent.get(key, 0)
             rule = COPIES if copied else self._idle(i, text, bag, absent)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
-            if key in self._known.recent and not stays and not rule and not self.is_chosen:
+            if key in self.known.recent and not stays and not rule and not self.is_chosen:
                 score, why = _FLICKER * score, "it has come and gone before"
             if self.is_text:
                 score *= _GONE
@@ -543,7 +536,7 @@ class _Scales:
 
     def _idle(self, i: int, canonical_text: str, bag: str, since: int) -> str:
         """Return the reason why a block is not reported, "" if it may be. since: checks since it came or went."""
-        state, known = self._state, self._known
+        state, known = self._state, self.known
         if known.noise and not known.noise.isdisjoint((state.keys[i], _shape(state.texts[i], canonical_text))):
             return "marked as noise"
         if state.json and state.texts[i].endswith(": null"):

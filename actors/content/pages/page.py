@@ -376,12 +376,7 @@ def blocks_in(opened: OpenedPage) -> Blocks:
 
 
 def reading_of(
-    root: markup.Element,
-    blocks: Blocks,
-    *,
-    narrowed: bool,
-    known: canonical.KnownKeys = ({}, {}),
-    exact: bool = False,
+    root: markup.Element, blocks: Blocks, *, narrowed: bool, known: canonical.KnownKeys = ({}, {}), exact: bool = False
 ) -> PageReading:
     """Return the reading of a tree. known: keys from an earlier check, as keys are expensive. exact: mask nothing."""
     head = head_of(root)

@@ -161,9 +161,8 @@ def _lines(  # noqa: PLR0917
     else:
         learned = key_of(value)
         for number, item in enumerate(value):
-            yield from _lines(
-                item, "", below(place, item_of(value, number, learned)), place, (*at, number), in_list=True
-            )
+            inner = below(place, item_of(value, number, learned))
+            yield from _lines(item, "", inner, place, (*at, number), in_list=True)
 
 
 def _has_named_items(value: Any) -> bool:
@@ -229,9 +228,8 @@ def _short(value: Any, most: int, depth: int = 0) -> str | None:
         parts, left = list[str](), most - 2
         for item in value:
             key = f"{_quoted(item)}: " if isinstance(value, dict) else ""
-            part = (
-                None if depth > _DEEPEST else _short(value[item] if isinstance(value, dict) else item, left, depth + 1)
-            )
+            inner = value[item] if isinstance(value, dict) else item
+            part = None if depth > _DEEPEST else _short(inner, left, depth + 1)
             left -= len(key) + len(part or "") + 2
             if part is None or left < 0:
                 return None

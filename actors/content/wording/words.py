@@ -137,9 +137,7 @@ def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tupl
     places = [j for _, j in common]
     if all(map(lt, places, places[1:])):
         return common  # the usual case: common elements are in the same order
-    tails: list[int] = []
-    ends: list[int] = []
-    back: list[int] = []
+    tails, ends, back = list[int](), list[int](), list[int]()
     for n, j in enumerate(places):
         at = bisect_left(tails, j)
         back.append(ends[at - 1] if at else -1)
@@ -148,8 +146,7 @@ def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tupl
             ends.append(n)
         else:
             tails[at], ends[at] = j, n
-    run: list[tuple[int, int]] = []
-    n = ends[-1] if ends else -1
+    run, n = list[tuple[int, int]](), ends[-1] if ends else -1
     while n >= 0:
         run.append(common[n])
         n = back[n]
