@@ -86,19 +86,18 @@ class _DeliveryFields(msgspec.Struct, frozen=True):
 def to_cloudevent(id: str, body: bytes) -> bytes:
     fields = msgspec.json.decode(body, type=_DeliveryFields)
     is_digest = bool(fields.destination_id)
-    return msgspec.json.encode(
-        Envelope(
-            specversion="1.0",
-            id=id,
-            source=f"urn:uuid:{fields.alert_id if is_digest else fields.source_id}",
-            type=DIGEST if is_digest else NOTICE if fields.alert_type else EVENT,
-            subject=fields.source_url,
-            time=fields.window_end if is_digest else fields.emitted_at,
-            datacontenttype="application/json",
-            dataschema=fields.schema,
-            data=msgspec.Raw(body),
-        )
+    envelope = Envelope(
+        specversion="1.0",
+        id=id,
+        source=f"urn:uuid:{fields.alert_id if is_digest else fields.source_id}",
+        type=DIGEST if is_digest else NOTICE if fields.alert_type else EVENT,
+        subject=fields.source_url,
+        time=fields.window_end if is_digest else fields.emitted_at,
+        datacontenttype="application/json",
+        dataschema=fields.schema,
+        data=msgspec.Raw(body),
     )
+    return msgspec.json.encode(envelope)
 
 
 _LONGEST_EXCERPT, _SECRET_SIZE = 200, 32
@@ -120,15 +119,13 @@ def signed_headers(destination: Destination, webhook_id: str, body: bytes, world
     }
 
 
-async def send(
-    transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
-) -> Answer:
+async def send(transport: DeliveryTransport, target: Destination, payload: DeliveryPayload, world: World) -> Answer:
     """Post a body once, signed now. Raises CheckFailed, UrlRefused."""
     webhook_id, body, _ = payload
-    url = parse_url(destination.url, schemes=("http", "https"))
-    if destination.format == "cloudevents":
+    url = parse_url(target.url, schemes=("http", "https"))
+    if target.format == "cloudevents":
         body = to_cloudevent(webhook_id, body)
-    headers = access_headers(destination.values) | signed_headers(destination, webhook_id, body, world)
+    headers = access_headers(target.values) | signed_headers(target, webhook_id, body, world)
     poster = transport.deliver if url.secure else transport.deliver_plain
     result = await poster.post(url, headers, body)
     excerpt = escaped(result.body)

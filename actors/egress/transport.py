@@ -286,9 +286,7 @@ class SystemResolver:
 
     def _silent(self, reason: str, before: int) -> ResolveFailed:
         """Sort a failure without an answer: if other names were answered meantime, this name's servers failed."""
-        if self._successes > before:
-            return ZoneSilent(reason, local=False)
-        return ResolveFailed(reason, local=True)
+        return ZoneSilent(reason, local=False) if self._successes > before else ResolveFailed(reason, local=True)
 
 
 def _getaddrinfo(host: str) -> list[tuple[Any, ...]]:

@@ -148,8 +148,7 @@ def shapes() -> tuple[Shape, ...]:
 
 def _shape(pattern: str) -> Shape:
     pieces = _PLACE.split(pattern.removesuffix(".").replace("%%", "%"))
-    seen: set[str] = set()
-    regex = []
+    seen, regex = set[str](), list[str]()
     for place, fragment in enumerate(pieces):
         if place % 2:
             regex.append(f"(?P={fragment})" if fragment in seen else f"(?P<{fragment}>{_SHAPES.get(fragment, '.+?')})")

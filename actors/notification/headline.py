@@ -28,8 +28,7 @@ MOST: Final = 60
 """Characters of a headline."""
 LONGEST: Final = 120
 """Characters of the beginning of a text."""
-_READ: Final = 1_000
-_DOT: Final = " · "
+_READ, _DOT = 1_000, " · "
 _NAME: Final = 14
 """Characters that a long change leaves for the name of the page."""
 _TAIL: Final = re.compile(r"\s+[|·–—-]\s+")

@@ -212,9 +212,7 @@ def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     plain = words.plain(text)
     if text.isascii() or (len(plain) == len(text) and normalize("NFC", text) == text and text.casefold() == plain):
         return plain, range(len(plain)), range(1, len(plain) + 1)
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    pieces, starts, ends = list[str](), list[int](), list[int]()
     for cluster in _CLUSTER.finditer(text):
         piece = words.plain(cluster[0])
         pieces.append(piece)

@@ -232,9 +232,7 @@ def _condition(word: str, may_quote: bool, match: re.Match[str], text: str) -> t
         condition = read_condition(word)
     except ConditionError as error:
         raise QueryError(str(error), match.start()) from None
-    if condition is None:
-        return None
-    return _Token("item", match.start(), condition), end
+    return None if condition is None else (_Token("item", match.start(), condition), end)
 
 
 def _with_places(parts: list[Node]) -> list[Node]:
@@ -251,8 +249,7 @@ def _item(text: str, at: int, lang: Language) -> Node:
     stem, is_prefix = (text[:-1], True) if text.endswith("*") else (text, False)
     if "*" in stem:
         raise QueryError("a * can only end a word", at)
-    steps: list[Step] = []
-    required: list[Node] = []
+    steps, required = list[Step](), list[Node]()
     for chunk in words.chunks(words.plain(stem)):
         shape = words.shape(chunk)
         if len(steps) + len(shape.row) > MOST_TERMS:

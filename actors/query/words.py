@@ -120,9 +120,7 @@ def _shape(chunk: str) -> Shape:
         return Shape((chunk[:LONGEST],))
     bare = chunk.rstrip("+#").lstrip(".")
     words, glues = _split_glue(bare)
-    row: list[str] = []
-    readings: list[Reading] = []
-    starts = []
+    row, readings, starts = list[str](), list[Reading](), list[int]()
     for word in words:
         starts.append(len(row))
         _append_word(word, row, readings)
@@ -130,8 +128,7 @@ def _shape(chunk: str) -> Shape:
     for first, end in _runs(words, glues):
         readings.append(Reading("".join(words[first:end]), starts[first], starts[end], True))
     # A leading dot and a trailing + or # are part of a word; if longer than a letter, it also counts without them.
-    tail = chunk[len(chunk.rstrip("+#")) :]
-    if tail:
+    if tail := chunk[len(chunk.rstrip("+#")) :]:
         if len(row[-1]) > 1:
             readings.append(Reading(row[-1], len(row) - 1, len(row), False))
         row[-1] += tail

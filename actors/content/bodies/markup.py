@@ -88,9 +88,7 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
 
-_OF_HEAD: Final = frozenset(
-    {"base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"}
-)
+_OF_HEAD = frozenset("base basefont bgsound link meta noframes noscript script style template title".split())  # noqa: SIM905
 
 
 def parse(text: str) -> Element:
@@ -212,8 +210,7 @@ def lines(root: Element) -> Iterator[str]:
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         tag = element.tag
-        breaks = tag in BREAKS
-        if breaks:
+        if tag in BREAKS:
             yield "".join(held)
             held.clear()
         if event == "start":

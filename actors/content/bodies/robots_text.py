@@ -75,8 +75,7 @@ def read_robots(asked: RobotsRequest) -> RobotsReading:
     return RobotsReading(text, rules.can_fetch(asked.url, asked.token), rules.crawl_delay(asked.token))
 
 
-def _read_robots(request: bytes) -> bytes:
-    return msgspec.msgpack.encode(read_robots(msgspec.msgpack.decode(request, type=RobotsRequest)))
-
-
-TASKS: Mapping[str, Callable[[bytes], bytes]] = {"read_robots": _read_robots}
+_decode = msgspec.msgpack.Decoder(RobotsRequest).decode
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {
+    "read_robots": lambda request: msgspec.msgpack.encode(read_robots(_decode(request)))
+}

@@ -44,12 +44,9 @@ def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
     if _MARKUP.search(fragment):
         from actors.content.bodies import markup  # noqa: PLC0415 - lxml is for workers
 
+        page = f"<html><body><div>{fragment}</div></body></html>"
         try:
-            return normalise(
-                "\n".join(
-                    filter(str.strip, markup.lines(markup.parse(f"<html><body><div>{fragment}</div></body></html>")))
-                )
-            )
+            return normalise("\n".join(filter(str.strip, markup.lines(markup.parse(page)))))
         except ContentError:
             return ""
     for _ in range(2):  # some feeds escape twice (`&amp;#8217;`)

@@ -336,12 +336,8 @@ def _items(count: int) -> str:
 
 
 def _left_out(change: ListChange) -> str:
-    says = ""
-    if change.renamed:
-        says += f" {change.renamed} that were known have another address."
-    if change.moved_up:
-        says += f" {change.moved_up} moved up from a next page."
-    return says
+    says = f" {change.renamed} that were known have another address." if change.renamed else ""
+    return says + (f" {change.moved_up} moved up from a next page." if change.moved_up else "")
 
 
 def _look_at_sitemap(asked: ListRequest) -> ListLook:

@@ -417,10 +417,9 @@ class _Scales:
         text, trait = self._state.texts[one.new], self._state.traits[one.new]
         if trait & CELL or self.is_chosen or not may_count((before, one.before), (text, one.after)):
             return False
-        words = words_in(one.after)
         if ticker_shape(text, one.after, trait):
             return True
-        return words < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
+        return words_in(one.after) < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
 
     def keeps_pace(self, one: Replacement, before: str) -> bool:
         """Whether the times or dates of a text moved as far as the clock did since the last report."""
@@ -440,9 +439,8 @@ class _Scales:
 
     def _is_alone(self, i: int) -> bool:
         """Whether a date is neither in a table nor in a list where others have one: there it belongs to its row."""
-        if self._state.traits[i] & CELL:
-            return False
-        return i not in self.listed or all(n == i for n in self._dated)
+        is_placed = self._state.traits[i] & CELL > 0
+        return not is_placed and (i not in self.listed or all(n == i for n in self._dated))
 
     @cached_property
     def _dated(self) -> Sequence[int]:
@@ -452,8 +450,7 @@ class _Scales:
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
         """Weigh the added blocks by position. told: keys of the reported ones. figures: where only figures differ."""
-        state, recent = self._state, self.known.recent
-        rows = {}
+        state, recent, rows = self._state, self.known.recent, Rows()
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
             stood = self.known.waits.get(key, 0)
@@ -483,17 +480,15 @@ class _Scales:
         return rows
 
     def went(self, left: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
-        state = self._state
-        rows = {}
+        state, rows = self._state, Rows()
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
+            absent, stays = self.known.absent.get(key, 0), key in left
             if i in self._across.moved:
-                rows[i] = self._moved(i, self.known.absent.get(key, 0), came=False)
+                rows[i] = self._moved(i, absent, came=False)
                 continue
-            stays = key in left
             beside = i not in self.listed or key in self.known.aside
             copied = stays and not trait & CELL and beside and not self.is_chosen
-            absent = self.known.absent.get(key, 0)
             rule = COPIES if copied else self._idle(i, text, bag, absent)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             if key in self.known.recent and not stays and not rule and not self.is_chosen:

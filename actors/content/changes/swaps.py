@@ -150,9 +150,12 @@ class PageSwap(Struct, frozen=True, dict=True):
         if not alike(unpack_keys(held.keys), self.now.keys):
             return SwapReaction.WAITS
         held = once_more(held, self.now, at)
+        # Without its main heading and half of its blocks it is an excuse, whatever its words.
+        headless = self._headed(self.before) not in {"", *self.now.keys}
+        excuses = headless and 2 * len(self.now.keys) <= len(self.before.keys)
         if self.says:
             stands = held.spaced >= _LOOKS_WITH_WORDS
-        elif sum(self.now.words) < _LITTLE * sum(self.before.words) or self._signs() or self._lost_its_head():
+        elif sum(self.now.words) < _LITTLE * sum(self.before.words) or self._signs() or excuses:
             stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
         else:
             stands = held.looks >= _LOOKS_SAME_FACE
@@ -170,11 +173,6 @@ class PageSwap(Struct, frozen=True, dict=True):
     def _headed(state: SettledState) -> str:
         rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
-
-    def _lost_its_head(self) -> bool:
-        """Whether the main heading is gone and half of all blocks: an excuse, whatever its words."""
-        headless = self._headed(self.before) not in {"", *self.now.keys}
-        return headless and 2 * len(self.now.keys) <= len(self.before.keys)
 
     def _signs(self) -> int:
         """Count the signs, other than blocks, of another page."""
@@ -604,10 +602,8 @@ def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | No
 
 
 def _aside(trait: int) -> str:
-    if not trait & FURNITURE:
-        return ""
     sign = words_of(trait)
-    return f"furniture: {sign}" if sign else "furniture"
+    return "" if not trait & FURNITURE else f"furniture: {sign}" if sign else "furniture"
 
 
 def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, Spot | None, str | None]:

@@ -77,8 +77,7 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
 
 
 def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
-    rows = _unshown(blocks, offers) if offers else []
-    return inserted(blocks, rows, CELL)
+    return inserted(blocks, _unshown(blocks, offers) if offers else [], CELL)
 
 
 def inserted(blocks: Blocks, rows: Sequence[tuple[str, CellLabels | None]], trait: int) -> Blocks:

@@ -193,8 +193,7 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
         told = True
     if before.around == after.around and told:
         return
-    words = _words_kind(before, after, writing, told=told)
-    if words:
+    if words := _words_kind(before, after, writing, told=told):
         kind, old_text, new_text = words
         yield TypedChange(kind, label_of(context), path, Value(short(old_text)), Value(short(new_text)))
 

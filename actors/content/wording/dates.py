@@ -448,7 +448,7 @@ def is_same_stamp(one: str, other: str) -> bool:
 
 _EDITS = [word for words in _TIMES["edited"].values() for word in words.split("|")]
 _SPACED_EDITS = [
-    rf"{re.escape(word[:-1])}\w*" if word.endswith("*") else rf"{re.escape(word)}(?!\w)" for word in _spaced(_EDITS)
+    rf"{re.escape(it[:-1])}\w*" if it.endswith("*") else rf"{re.escape(it)}(?!\w)" for it in _spaced(_EDITS)
 ]
 _JOINED_EDITS = map(re.escape, _spaced(_EDITS, unspaced=True))
 _EDITED = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(_SPACED_EDITS))})|{'|'.join(sorted(_JOINED_EDITS))}")
