@@ -107,8 +107,7 @@ class Body:
                 if not self._first or self._is_gzip:
                     raise DecodingError(f"the compressed body is damaged: {error}") from None
                 # RFC 9110, 8.4.1.2: some send "deflate" without its zlib wrapping.
-                self._decompressor = zlib.decompressobj(_RAW)
-                self._first = False
+                self._decompressor, self._first = zlib.decompressobj(_RAW), False
                 continue
             self._first = False
             data = self._decompressor.unused_data or self._decompressor.unconsumed_tail

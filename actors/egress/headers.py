@@ -82,9 +82,7 @@ def max_age(headers: Mapping[str, str]) -> float | None:
         number = _seconds(value)
         if name == "max-age" and number is not None:
             age = number
-    if age is None:
-        return None
-    return max(0.0, age - (_seconds(headers.get("age", "")) or 0.0))
+    return None if age is None else max(0.0, age - (_seconds(headers.get("age", "")) or 0.0))
 
 
 def freshness(headers: Mapping[str, str], wall: float) -> float | None:
@@ -228,8 +226,7 @@ def header_pairs(text: str) -> Iterator[tuple[str, str]]:
 
 def wrong_headers(text: str, own: re.Pattern[str], whose: str) -> Iterator[str]:
     """Yield errors in headers. own: the names that `whose` request sets itself."""
-    seen: set[str] = set()
-    pairs = list(header_pairs(text))
+    seen, pairs = set[str](), list(header_pairs(text))
     if len(pairs) > MOST_HEADERS:
         yield f"at most {MOST_HEADERS}"
     for name, value in pairs:

@@ -358,9 +358,7 @@ class Frames:
 
     def _texts(self, messages: Sequence[str | bytes]) -> list[str]:
         """Count messages; return those that are text or UTF-8. After a large one the rest waits for the next call."""
-        texts: list[str] = []
-        unpacked = 0
-        self._waiting = ()
+        texts, unpacked, self._waiting = list[str](), 0, ()
         for number, message in enumerate(messages, 1):
             self._received += 1
             if isinstance(message, str):
@@ -408,9 +406,8 @@ async def open_websocket(
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """
     agent = (b"User-Agent", user_agent(settings.contact).encode())
-    asked = events.Request(
-        url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers]
-    )
+    headers_sent = [agent, *user_headers]
+    asked = events.Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=headers_sent)
     stream: trio.abc.Stream | None = None
     try:
         with trio.fail_after(settings.look_timeout):

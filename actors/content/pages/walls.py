@@ -204,8 +204,7 @@ def titles_differ(old: str, new: str) -> bool:
     if not first or not second or first == second:
         return False
     shared = set(first) & set(second)
-    one = _bag(part for part in first if part not in shared)
-    other = _bag(part for part in second if part not in shared)
+    one, other = (_bag(part for part in side if part not in shared) for side in (first, second))
     if not one or not other:
         # One is the other plus a site's name, or only the site's name: the title of the home page.
         longer = first if one else second

@@ -377,9 +377,7 @@ def around(text: str, dates: Sequence[DateSpan]) -> list[str]:
     """Return the texts around the dates, without weekday names, which move with the dates."""
     edges = [0, *(edge for at in dates for edge in (at.start, at.end)), len(text)]
     parts = [text[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2)]
-    return [
-        " ".join(word for word in part.split() if word.strip("،,.").removesuffix("ที่") not in WEEKDAYS) for part in parts
-    ]
+    return [" ".join(it for it in part.split() if it.strip("،,.").removesuffix("ที่") not in WEEKDAYS) for part in parts]
 
 
 _LABEL_WORDS, _MOST_WORDS = 3, 16
