@@ -92,8 +92,8 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
             return _of_unit(node, cost)
         case Phrase(steps):
             # A text may use any reading of a step.
-            found = (_union([min((_of_unit(one, cost) for one in path), key=_cost) for path in step]) for step in steps)
-            return min(found, key=_cost)._replace(exact=False)
+            each = (_union([min((_of_unit(one, cost) for one in path), key=_cost) for path in step]) for step in steps)
+            return min(each, key=_cost)._replace(exact=False)
         case Condition():
             return Anchors(sum(map(cost, node.keys)), node.keys, (), False)
         case Not():
