@@ -22,23 +22,10 @@ from actors.language.sentences import translated
 from actors.language.speaking import say, set_language
 from api.application import Application
 from api.dashboard import rendering
+from api.dashboard import screen as kept
 from api.dashboard.drawing import zone_of
 from api.dashboard.forms import TOKEN, Draft, Form, Given, InvalidForm, fields_of, read_form, wrong_of
-from api.dashboard.screen import (
-    Download,
-    ExportedFile,
-    Go,
-    Hours,
-    LiveStream,
-    Notes,
-    Page,
-    PictureAnswer,
-    Reply,
-    Run,
-    Screen,
-    Undos,
-    Visit,
-)
+from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, PictureAnswer, Reply, Run, Screen, Visit
 from api.dashboard.sessions import NONE, Attempts, Browser, Sessions, is_foreign, preferences_of, spoken_to
 from api.etags import fitting
 from api.peers import is_ours
@@ -79,9 +66,7 @@ class Dashboard:
         self.api, self.context = api, api.context
         self.sessions = Sessions.of_context(api.context)
         self.attempts = Attempts(api.limiter, api.context.storage.people)
-        self.notes = Notes()
-        self.undos = Undos()
-        self.hours = Hours(api.context.storage.log)
+        self.notes, self.undos, self.hours = kept.Notes(), kept.Undos(), kept.Hours(api.context.storage.log)
         self.screens = {screen.label: screen for screen in screens}
         self.limit = max((screen.limit for screen in screens), default=0)
         for screen in screens:

@@ -14,17 +14,8 @@ from actors.messages.requests import SECRETS, Ignore, NewSource, Selector
 from actors.messages.views import PushView, SourceSort
 from api.fields.queries import ListQuery
 from api.problems import Problem
-from storage.records.source import (
-    SOURCES,
-    BreakerState,
-    Detection,
-    Health,
-    Inheritable,
-    Source,
-    SourceRuntime,
-    SourceStateName,
-    TagDefaults,
-)
+from storage.records import source as stored
+from storage.records.source import SOURCES, Inheritable, Source, SourceRuntime, SourceStateName, TagDefaults
 from storage.records.tiers import SourceType
 
 NowState = Annotated[
@@ -38,7 +29,7 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
     sources: Annotated[tuple[NewSource, ...], Meta(min_length=1, max_length=20)]
 
 
-@record_of(Detection, "type confidence evidence final_url content_type feed_url pending forced")
+@record_of(stored.Detection, "type confidence evidence final_url content_type feed_url pending forced")
 class Detected(Declared, frozen=True):
     """The detected type of a URL; `evidence` is a sentence that a person can verify."""
 
@@ -46,7 +37,7 @@ class Detected(Declared, frozen=True):
     forced: bool = False
 
 
-@record_of(Health, "score flag reason last_success_at rank last_checked_at")
+@record_of(stored.Health, "score flag reason last_success_at rank last_checked_at")
 class SourceHealth(Declared, frozen=True):
     """A source's health. Before the first success `last_success_at` is the time of creation."""
 
@@ -55,7 +46,7 @@ class SourceHealth(Declared, frozen=True):
     last_checked_at: Time | None
 
 
-@record_of(BreakerState, "state retry_at")
+@record_of(stored.BreakerState, "state retry_at")
 class Breaker(Declared, frozen=True):
     """The circuit breaker: `open` means no checks until `retry_at`."""
 

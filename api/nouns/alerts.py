@@ -35,17 +35,8 @@ from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import alerts as wire
 from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags, TrueNow
 from api.fields.queries import ListQuery
-from api.nouns import destinations, sources
-from api.nouns.context import (
-    OperationContext,
-    alert_named,
-    check_pace,
-    edit_of,
-    known_id,
-    put_in_force,
-    refuse_stale,
-    whole,
-)
+from api.nouns import context, destinations, sources
+from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
@@ -462,7 +453,9 @@ async def preview(call: OperationContext, asked: AlertPreviewRequest, within: St
     check_query(asked.filter_query, asked.language)
     named = await named_in(call, structs.asdict(asked))
     scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"], call.context.world.now())
-    check_pace(call, "previews of alerts", PACE, f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s")
+    context.check_pace(
+        call, "previews of alerts", PACE, f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s"
+    )
     found = (await trial(call, asked, scope, within)).preview
     holds = await true_now(call, asked.filter_query, asked.language, scope)
     return structs.replace(found, true_now=tuple(holds))

@@ -16,19 +16,9 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from actors import signatures
+from actors.destination_kinds import kind as kinds
 from actors.destination_kinds.answer import Answer as Attempted
-from actors.destination_kinds.kind import (
-    LONGEST,
-    AdmittedAddress,
-    Consent,
-    DestinationKind,
-    Values,
-    check_named,
-    of_destination,
-    template_errors,
-    validated,
-    visible_address,
-)
+from actors.destination_kinds.kind import AdmittedAddress, Consent, DestinationKind, Values, validated
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
@@ -39,18 +29,9 @@ from api.fields.queries import ListQuery
 from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Routes
+from storage.records import destination as stored
 from storage.records.alert import Alert
-from storage.records.destination import (
-    ADDRESS,
-    LINK,
-    WEBHOOK,
-    WEEKDAYS,
-    Destination,
-    Private,
-    QuietHours,
-    Rates,
-    Secret,
-)
+from storage.records.destination import ADDRESS, LINK, Destination, Private, QuietHours, Secret
 from storage.records.event import MATCHED
 from storage.records.identity import START, Millis, given, id_of
 from storage.records.revision import Expected, revision_of
@@ -98,7 +79,9 @@ def _quiet(hours: wire.QuietHours | None) -> QuietHours | None:
     _check_zone(hours.timezone, "body.quiet_hours.timezone")
     if hours.start == hours.end:
         raise Unprocessable("quiet hours begin and end at the same time", "body.quiet_hours.to", hours.end)
-    return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
+    return QuietHours(
+        hours.start, hours.end, hours.timezone, tuple(day for day in stored.WEEKDAYS if day in hours.weekdays)
+    )
 
 
 def kind_of(call: OperationContext, id: str) -> DestinationKind:
@@ -117,9 +100,9 @@ async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> A
 
 
 async def _check_templates(call: OperationContext, kind: DestinationKind, options: Mapping[str, str | None]) -> None:
-    given = {name: value for name, value in options.items() if value and len(value) <= LONGEST}
+    given = {name: value for name, value in options.items() if value and len(value) <= kinds.LONGEST}
     if kind.limits is not None:
-        for name, reason in (await template_errors(call.context.world.jail, kind.limits, given)).items():
+        for name, reason in (await kinds.template_errors(call.context.world.jail, kind.limits, given)).items():
             raise Unprocessable(reason, f"body.options.{name}", given[name])
 
 
@@ -128,7 +111,7 @@ def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str
     private = {**values.private, **own}
     if kind.address.private:
         private[ADDRESS] = Private(url)
-    shown = {"url": visible_address(kind, url), "options": values.options}
+    shown = {"url": kinds.visible_address(kind, url), "options": values.options}
     return shown | {"private": private, "private_names": tuple(private)}
 
 
@@ -157,7 +140,7 @@ def _changed(
         changes |= {"state": "active", "failing_since": None, "told": 0}
     changed = replace(old, **changes)
     if kind is not None:
-        check_named(of_destination(old, kind), of_destination(changed, kind), options or ())
+        kinds.check_named(kinds.of_destination(old, kind), kinds.of_destination(changed, kind), options or ())
     if kind is not None and kind.consent is not None and (moved or kind.consent.name in changed.lost):
         # Another person, or a lost link: ask for consent again.
         changed = _unasked(changed, kind.consent, token)
@@ -377,7 +360,7 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
 
 
 def _label(kind: DestinationKind, found: AdmittedAddress, alert: Alert) -> str:
-    where = found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
+    where = found.label if kind.id == stored.WEBHOOK else f"{kind.label} ({found.label})"
     return f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()
 
 
@@ -476,10 +459,10 @@ def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[Dest
 
 # --- records to answers ----------------------------------------------------------------------------------------------
 
-_NONE = Rates(0.0, 0.0)
+_NONE = stored.Rates(0.0, 0.0)
 
 
-def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
+def record_of(destination: Destination, rates: stored.Rates) -> wire.DestinationRecord:
     rate, missed = round(rates.failure, 4), destination.missed_after
     return made_of(
         wire.DestinationRecord,

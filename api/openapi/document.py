@@ -30,23 +30,11 @@ from msgspec import Struct, convert, inspect, json, to_builtins
 from actors.destination_kinds.webhook import MEDIA as WEBHOOK_MEDIA
 from actors.destination_kinds.webhook import to_cloudevent
 from actors.extras import always_on
-from api.nouns import (
-    admin,
-    alerts,
-    deliveries,
-    destinations,
-    events,
-    previews,
-    service,
-    sources,
-    tags,
-    templates,
-    values,
-    versions,
-    why,
-)
+from api.nouns import admin, alerts, deliveries, destinations, events, previews, service, sources, tags, templates, why
 from api.nouns import keys as secrets
 from api.nouns import streams as stream
+from api.nouns import values as present_values
+from api.nouns import versions as page_versions
 from api.nouns.deliveries import Digest
 from api.problems import KINDS, MEDIA, Problem, Refusal
 from api.route import JSON, PUBLIC, SCOPES, Route
@@ -472,7 +460,7 @@ def of_extras(noun: str) -> tuple[Route, ...]:
     return tuple(route for extra in always_on() for route in extra.routes().get(noun, ()))
 
 
-_WATCHING = (*previews.ROUTES, *of_extras("watching"), *why.ROUTES, *values.ROUTES, *versions.ROUTES)
+_WATCHING = (*previews.ROUTES, *of_extras("watching"), *why.ROUTES, *present_values.ROUTES, *page_versions.ROUTES)
 NOUNS: Final = (
     Noun("sources", sources.ROUTES),
     Noun("watching", _WATCHING),

@@ -38,19 +38,10 @@ from api.nouns import alerts, bins, deliveries, destinations
 from api.nouns.deliveries import MessagePreviewRequest, ReplayRequest, replay
 from api.nouns.sources import private_sources
 from api.problems import Refusal
+from storage.records import destination as stored
 from storage.records.alert import Alert
 from storage.records.bin import Capture
-from storage.records.destination import (
-    ADDRESS,
-    KEPT_ATTEMPTS,
-    WEBHOOK,
-    WEEKDAYS,
-    Attempt,
-    Destination,
-    QuietHours,
-    Rates,
-    Weekday,
-)
+from storage.records.destination import ADDRESS, KEPT_ATTEMPTS, WEBHOOK, WEEKDAYS, Attempt, Destination, QuietHours
 from storage.records.revision import revision_of
 from storage.records.source import DESTINATIONS, DestinationState
 
@@ -99,7 +90,7 @@ class DestinationForm(Form, Declared, frozen=True, kw_only=True):
     quiet_from: wire.ClockTime = "22:00"
     quiet_to: wire.ClockTime = "07:00"
     quiet_timezone: wire.Zone = "UTC"
-    quiet_days: tuple[Weekday, ...] = ()
+    quiet_days: tuple[stored.Weekday, ...] = ()
 
 
 class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
@@ -395,7 +386,7 @@ async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[dict[str
     found = []
     for hook in hooks:
         lines = await storage.outbox.attempts(hook.id, 1)
-        rated = rates.get(hook.id, Rates(0.0, 0.0))
+        rated = rates.get(hook.id, stored.Rates(0.0, 0.0))
         old = [secret.until for secret in hook.secrets if secret.until is not None and secret.until > visit.now]
         standing = {
             "destination": hook,
