@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Struct
 
 from actors.language.sentences import translated, translated_lines
 from actors.language.speaking import say
@@ -17,7 +17,7 @@ from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, decode_event
 from api.dashboard.drawing import EventChange, in_the_text, lines_of, typed_lines
 from api.dashboard.forms import Form
-from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, post
+from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, post, texts
 from api.nouns import events
 from api.nouns.why import event_why, feedback, meets
 from sanderling_client.verify import check_encoded
@@ -44,13 +44,6 @@ class Item(NamedTuple):
     at: str
     says: str = ""
     source: str = ""
-
-
-class RowsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """ids: of events, separated by commas. read: the newest event that the reader has read."""
-
-    ids: Annotated[str, Meta(max_length=40 * MOST_ROWS)] = ""
-    read: Annotated[str, Meta(max_length=100)] = ""
 
 
 def item_of(body: bytes, name: str = "") -> Item:
@@ -80,10 +73,10 @@ async def names_of(visit: Visit, ids: Iterable[SourceId]) -> dict[SourceId, str]
 
 
 async def rows(visit: Visit) -> Page:
-    query: RowsQuery = visit.query
-    ids = [id for id in query.ids.split(",") if id][:MOST_ROWS]
+    """Show events by their ids. read: the newest one that the reader has read."""
+    ids = [id for id in visit.query.ids.split(",") if id][:MOST_ROWS]
     items = await items_by_id(visit, ids)
-    return Page("rows.html", "Rows", {"items": [items[id] for id in ids if id in items], "read": query.read})
+    return Page("rows.html", "Rows", {"items": [items[id] for id in ids if id in items], "read": visit.query.read})
 
 
 MOST_RECIPIENTS: Final = 20
@@ -153,31 +146,25 @@ async def show(visit: Visit) -> Page:
     body, main = stored.body, await main_parts(visit, stored)
     event: Event = main["event"]
     alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.private_since)
-    verdict = check_encoded(body, await visit.context.jwks())
-    raw = msgspec.json.format(body, indent=2).decode()
     earlier, later = await neighbours_of(visit, stored)
-    return Page(
-        "events/one.html",
-        main["heading"],
-        main
-        | {
-            "in_text": in_the_text(event.content, changed_in(event)) if visit.query.show == "text" else None,
-            "typed": typed_lines(event),
-            "like": f"kind:{event.changes[0].kind}" if event.changes else "",
-            "alerts": alerts,
-            "pictures": await events.of_event(visit, event.id),
-            "earlier": "" if earlier is None else _decode(earlier.body).id,
-            "later": "" if later is None else _decode(later.body).id,
-            "why": await event_why(visit, event.id, named=False),
-            "recipients": await recipients_of(visit, stored, event.id, alerts),
-            "most": MOST_RECIPIENTS,
-            "address": f"{visit.context.settings.public_url()}/events/{event.id}",
-            "verdict": verdict,
-            "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,
-            "raw": raw,
-            "curl": curl(visit, f"/v1/events/{event.id}"),
-        },
-    )
+    shows = main | {
+        "in_text": in_the_text(event.content, changed_in(event)) if visit.query.show == "text" else None,
+        "typed": typed_lines(event),
+        "like": f"kind:{event.changes[0].kind}" if event.changes else "",
+        "alerts": alerts,
+        "pictures": await events.of_event(visit, event.id),
+        "earlier": "" if earlier is None else _decode(earlier.body).id,
+        "later": "" if later is None else _decode(later.body).id,
+        "why": await event_why(visit, event.id, named=False),
+        "recipients": await recipients_of(visit, stored, event.id, alerts),
+        "most": MOST_RECIPIENTS,
+        "address": f"{visit.context.settings.public_url()}/events/{event.id}",
+        "verdict": check_encoded(body, await visit.context.jwks()),
+        "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,
+        "raw": msgspec.json.format(body, indent=2).decode(),
+        "curl": curl(visit, f"/v1/events/{event.id}"),
+    }
+    return Page("events/one.html", main["heading"], shows)
 
 
 async def noise(visit: Visit) -> Go:
@@ -197,7 +184,7 @@ async def screenshot(visit: Visit) -> PictureAnswer:
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen(path="/rows", run=rows, query=RowsQuery, live=True),
+    Screen(path="/rows", run=rows, query=texts(ids=40 * MOST_ROWS, read=100), live=True),
     Screen(path="/events/{id}", run=show, query=EventQuery),
     post("/events/{id}/noise", noise, Form, show, scope="sources:write"),
     Screen(path="/events/{id}/screenshot", run=screenshot, query=events.ScreenshotQuery),

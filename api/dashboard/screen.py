@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 import trio
-from msgspec import Struct
+from msgspec import Meta, Struct, defstruct
 from werkzeug.datastructures import Headers
 
+from actors.language.speaking import say
 from api.dashboard.drawing import DisplayTime, Stamp, moment_of
 from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.sessions import NONE, Preferences
@@ -74,17 +75,11 @@ class Undo(NamedTuple):
     ids: tuple[str, ...]
 
 
-class _Undoable(NamedTuple):
-    who: str
-    undo: Undo
-    until: int
-
-
 class Undos:
     """The newest undoable changes, by keys that work only in the same browser."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, _Undoable] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[str, Undo, int]] = OrderedDict()
         self._given = 0
 
     def __repr__(self) -> str:
@@ -93,17 +88,16 @@ class Undos:
     def keep(self, who: str, undo: Undo, now: int) -> str:
         self._given += 1
         key = str(self._given)
-        self._kept[key] = _Undoable(who, undo, now + UNDO_MILLIS)
+        self._kept[key] = who, undo, now + UNDO_MILLIS
         if len(self._kept) > MOST_UNDOS:
             self._kept.popitem(last=False)
         return key
 
     def take(self, who: str, key: str, now: int) -> Undo | None:
-        kept = self._kept.get(key)
-        if kept is None or kept.who != who:
+        if key not in self._kept or self._kept[key][0] != who:
             return None
-        del self._kept[key]
-        return kept.undo if kept.until > now else None
+        _, undo, until = self._kept.pop(key)
+        return undo if until > now else None
 
 
 MOST_BROWSERS = 500
@@ -215,8 +209,7 @@ class Page:
     """Set-Cookie headers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(NamedTuple):
     """A secret to show once, on the next page: its name, the text, and how to use it."""
 
     name: str
@@ -241,8 +234,7 @@ class Go:
     """The path in the API of a record that it made, if that is not the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
+class Download(NamedTuple):
     """A file for the reader to save; browsers never display it."""
 
     name: str
@@ -250,8 +242,7 @@ class Download:
     media: str = "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True)
-class PictureAnswer:
+class PictureAnswer(NamedTuple):
     """A picture within a page. headers: prevent any other use."""
 
     body: bytes
@@ -267,8 +258,7 @@ class LiveStream:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedFile:
+class ExportedFile(NamedTuple):
     """A file of any length, written while it is read; cut when its session ends."""
 
     opened: OpenExport
@@ -333,6 +323,22 @@ class Screen:
 
 def post(path: str, run: Run, form: type[Form], again: Run | None = None, **more: Any) -> Screen:
     return Screen(method="POST", path=path, run=run, form=form, again=again, **more)
+
+
+def act(to: str, says: str, change: Callable[..., Awaitable[object]], *given: object, **more: object) -> Run:
+    """Return the function of a button that changes one record. to: the next page; `{id}` is the record's id."""
+
+    async def run(visit: Visit) -> Go:
+        await change(visit, visit.path["id"], *given, **more)
+        return Go(to.format(**visit.path), say(says))
+
+    return run
+
+
+def texts(**most: int) -> type[Struct]:
+    """Return a query of optional texts. most: the longest of each, in characters."""
+    fields = [(name, Annotated[str, Meta(max_length=length)], "") for name, length in most.items()]
+    return defstruct("Texts", fields, frozen=True, forbid_unknown_fields=True)
 
 
 def buttons(path: str, again: Run, **runs: Run) -> Iterator[Screen]:

@@ -27,7 +27,7 @@ from actors.messages.views import SourceSelection
 from actors.notification.headline import ListedEvent
 from actors.query import AnalysedText, QueryError, UnknownLanguage, matches, parse
 from actors.query.conditions import Condition, Fact, Facts
-from actors.query.explain import Explanation, PreviewAnswer, advice, counted_terms
+from actors.query.explain import PreviewAnswer, advice, counted_terms
 from actors.query.explain import PreviewRequest as Asked
 from actors.query.syntax import has_conditions, terms
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
@@ -52,7 +52,6 @@ from storage.records.source import Source, tag_of
 from storage.records.tiers import ORDINARY, Kind
 
 _NAME = 60
-SOURCE_FIELDS = ("source_ids", "private_source_ids")
 
 # --- input -----------------------------------------------------------------------------------------------------------
 
@@ -99,7 +98,7 @@ async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable
 
 async def named_in(call: OperationContext, given: Mapping[str, Any], old: object = None) -> dict[str, tuple[str, ...]]:
     """Return the sources that are named, by field, in their one spelling; those of `old` may be gone by now."""
-    wanted = {name: given[name] for name in SOURCE_FIELDS if name in given}
+    wanted = {name: given[name] for name in ("source_ids", "private_source_ids") if name in given}
     return {name: await sources_of(call, ids, getattr(old, name, ())) for name, ids in wanted.items()}
 
 
@@ -408,8 +407,10 @@ class _Tally:
         for place, why in zip(answer.matched, answer.why, strict=False):
             event = _shown.decode(events[place].body)
             at = event.emitted_at or rfc3339(millis_of(events[place].seq))
-            found = made_of(PreviewMatch, event, emitted_at=at, matched=why.matched, highlights=_highlights(why))
-            self.shown.append(found)
+            diff = [{"part": one.part, "index": one.index} | structs.asdict(one.excerpt) for one in why.diff]
+            places = {"title": why.title, "content": why.content, "diff": diff}
+            marks = msgspec.convert(places, Highlights, from_attributes=True)
+            self.shown.append(made_of(PreviewMatch, event, emitted_at=at, matched=why.matched, highlights=marks))
 
     def days(self) -> tuple[PreviewDay, ...]:
         return tuple(PreviewDay(day, self.looked[day], self.hits[day]) for day in sorted(self.looked, reverse=True))
@@ -418,12 +419,6 @@ class _Tally:
         if self.oldest is None or now - self.oldest < _DAY:
             return None
         return round(self.hits.total() * _DAY / (now - self.oldest), 2)
-
-
-def _highlights(why: Explanation) -> Highlights:
-    diff = [{"part": one.part, "index": one.index} | msgspec.structs.asdict(one.excerpt) for one in why.diff]
-    found = {"title": why.title, "content": why.content, "diff": diff}
-    return msgspec.convert(found, Highlights, from_attributes=True)
 
 
 def _day(event: Stored) -> str:
@@ -476,43 +471,39 @@ async def trial(
             break
         page = await call.context.storage.log.read_back(before, min(AT_ONCE, left), where)
         taken = (event for event in page.events if scope.takes(event, call.context.private_since))
-        events = [event for event in taken if event.seq > within.after]
-        stopped = await _take(call, asked, tally, events, deadline, full=within.full)
+        for some in _slices([event for event in taken if event.seq > within.after]):
+            if trio.current_time() >= deadline:
+                stopped = Seq(some[0].seq + 1)
+                break
+            tally.take(some, await _try(call, asked, some, asked.limit - len(tally.shown)))
+            if within.full and len(tally.shown) == asked.limit:
+                stopped = seq_of(tally.shown[-1].id)
+                break
         before = page.scanned if stopped is None else stopped
-    ended = before <= within.after + 1
-    complete = ended or tally.looked.total() >= asked.last
-    answer = _answer(asked, names, tally, call.context.world.now(), complete=complete)
+    ended, query = before <= within.after + 1, parse(asked.filter_query, asked.language)
+    answer = AlertPreview(
+        query=str(query),
+        language=query.language,
+        warnings=tuple(advice(query)),
+        looked_at=tally.looked.total(),
+        complete=ended or tally.looked.total() >= asked.last,
+        looked_from=None if tally.oldest is None else rfc3339(tally.oldest),
+        matches_found=tally.hits.total(),
+        per_day=tally.per_day(call.context.world.now()),
+        days=tally.days(),
+        terms=tuple(map(PreviewTerm, names, tally.terms)),
+        matches=tuple(tally.shown),
+    )
     return Trial(answer, None if ended else before)
-
-
-async def _take(
-    call: OperationContext,
-    asked: AlertPreviewRequest,
-    tally: _Tally,
-    events: Sequence[Stored],
-    deadline: float,
-    *,
-    full: bool,
-) -> Seq | None:
-    """Count events; return the position to continue from if stopped early."""
-    for some in _slices(events):
-        if trio.current_time() >= deadline:
-            return Seq(some[0].seq + 1)
-        tally.take(some, await _try(call, asked, some, asked.limit - len(tally.shown)))
-        if full and len(tally.shown) == asked.limit:
-            return seq_of(tally.shown[-1].id)
-    return None
 
 
 def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
     part: list[Stored] = []
-    size = 0
     for event in events:
-        if part and size + len(event.body) > SLICE:
+        if part and sum(len(one.body) for one in (*part, event)) > SLICE:
             yield part
-            part, size = [], 0
+            part = []
         part.append(event)
-        size += len(event.body)
     if part:
         yield part
 
@@ -527,26 +518,6 @@ async def _try(
     except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
         raise Overloaded(f"the query could not be tried: {error}", 5) from None
     return msgspec.msgpack.decode(answer, type=PreviewAnswer)
-
-
-def _answer(
-    asked: AlertPreviewRequest, names: Sequence[str], tally: _Tally, now: Millis, *, complete: bool
-) -> AlertPreview:
-    query = parse(asked.filter_query, asked.language)
-    terms = tuple(PreviewTerm(text, events) for text, events in zip(names, tally.terms, strict=True))
-    return AlertPreview(
-        query=str(query),
-        language=query.language,
-        warnings=tuple(advice(query)),
-        looked_at=tally.looked.total(),
-        complete=complete,
-        looked_from=None if tally.oldest is None else rfc3339(tally.oldest),
-        matches_found=tally.hits.total(),
-        per_day=tally.per_day(now),
-        days=tally.days(),
-        terms=terms,
-        matches=tuple(tally.shown),
-    )
 
 
 @ROUTES(

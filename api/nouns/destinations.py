@@ -26,7 +26,8 @@ from actors.messages.workers import DestinationMessage, TestDelivery
 from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import destinations as wire
 from api.fields.queries import ListQuery
-from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.nouns import context
+from api.nouns.context import OperationContext, alert_named, existing, guarded, known_id, put_in_force, whole
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records import destination as stored
@@ -86,17 +87,15 @@ def _quiet(hours: wire.QuietHours | None) -> QuietHours | None:
 
 def kind_of(call: OperationContext, id: str) -> DestinationKind:
     """Return the kind with an id. Raises Unprocessable."""
-    kind = call.context.kinds.get(id)
-    if kind is None:
+    if id not in call.context.kinds:
         known = ", ".join(call.context.kinds)
         raise Unprocessable(f"there is no such kind of destination; there are: {known}", "body.kind", id)
-    return kind
+    return call.context.kinds[id]
 
 
 async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> AdmittedAddress:
     """Check an address for a kind of destination. Raises UrlRefused, Overloaded."""
-    context = call.context
-    return await kind.admit(url, context.world, context.storage, context.settings)
+    return await kind.admit(url, call.context.world, call.context.storage, call.context.settings)
 
 
 async def _check_templates(call: OperationContext, kind: DestinationKind, options: Mapping[str, str | None]) -> None:
@@ -108,9 +107,7 @@ async def _check_templates(call: OperationContext, kind: DestinationKind, option
 
 def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str, Private]) -> dict[str, Any]:
     """Return the fields of a destination for its address and values. own: private values that we generated."""
-    private = {**values.private, **own}
-    if kind.address.private:
-        private[ADDRESS] = Private(url)
+    private = {**values.private, **own} | ({ADDRESS: Private(url)} if kind.address.private else {})
     shown = {"url": kinds.visible_address(kind, url), "options": values.options}
     return shown | {"private": private, "private_names": tuple(private)}
 
@@ -119,9 +116,8 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
     """Return secrets with a new one first. The previous one signs during the overlap; at most five sign at all."""
     until = Millis(now + OVERLAP)
     old = [replace(secret, until=until) if secret.until is None else secret for secret in secrets]
-    return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[
-        : signatures.MOST_LIVE
-    ]
+    live = [secret for secret in old if secret.until is None or now < secret.until]
+    return (Secret(new), *live)[: signatures.MOST_LIVE]
 
 
 def _changed(
@@ -187,9 +183,8 @@ def _revalued(
 def _unasked(destination: Destination, consent: Consent, token: str) -> Destination:
     """Return a destination that waits for consent: paused until someone agrees."""
     wished = destination.enabled if destination.was_enabled is None else destination.was_enabled
-    private = {**destination.private, consent.name: Private(token)}
     names = tuple(dict.fromkeys((*destination.private_names, consent.name)))
-    asked = replace(destination, private=private, private_names=names)
+    asked = replace(destination, private={**destination.private, consent.name: Private(token)}, private_names=names)
     return replace(asked, enabled=False, was_enabled=wished, confirmed=False)
 
 
@@ -211,10 +206,7 @@ def _wanting(destination: Destination) -> str:
 
 async def named(call: OperationContext, id: str) -> Destination:
     """Return the destination with an id. Raises NotFound."""
-    found = await call.context.storage.alerts.destination(known_id(id, "destination"))
-    if found is None:
-        raise NotFound(MISSING)
-    return found
+    return existing(await call.context.storage.alerts.destination(known_id(id, "destination")), MISSING)
 
 
 @whole
@@ -255,6 +247,8 @@ async def _made(
     now = call.context.world.now()
     secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
     secret = secret if new.secret is UNSET else new.secret
+    where = found.label if kind.id == stored.WEBHOOK else f"{kind.label} ({found.label})"
+    label = new.label or f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()
     made = Destination(
         id=id,
         alert_id=alert.id,
@@ -264,7 +258,7 @@ async def _made(
         updated_by=call.by,
         **given(new, Destination)
         | _addressed(kind, found.url, values, {})
-        | {"label": new.label or _label(kind, found, alert), "quiet_hours": quiet}
+        | {"label": label, "quiet_hours": quiet}
         | ({"most_at_once": FOR_PEOPLE} if new.most_at_once is UNSET and kind.family != "program" else {}),
     )
     return made, kind
@@ -283,13 +277,10 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        managed=None,  # the files that describe the other one do not describe this one
         state="active",
-        failing_since=None,
-        last_delivery_at=None,
         told=0,
-        owes=None,
-        missed_after=None,
+        # The files that describe the other one do not describe this one.
+        **dict.fromkeys(("managed", "failing_since", "last_delivery_at", "owes", "missed_after")),
     )
     if kind.consent is not None:
         made = _unasked(made, kind.consent, _token(call, kind))
@@ -359,11 +350,6 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
     return await _edit(call, id, None, change)
 
 
-def _label(kind: DestinationKind, found: AdmittedAddress, alert: Alert) -> str:
-    where = found.label if kind.id == stored.WEBHOOK else f"{kind.label} ({found.label})"
-    return f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()
-
-
 @whole
 async def _edit(
     call: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
@@ -422,7 +408,7 @@ async def rotate(call: OperationContext, id: str, expected: Expected = None) -> 
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Delete one destination and its outbox. Raises NotFound, Stale."""
     kept = call.context.storage.alerts
-    if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
+    if not await kept.delete_destination(known_id(id, "destination"), lambda it: context.refuse_stale(it, expected)):
         raise NotFound(MISSING)
     await put_in_force(call)
 

@@ -204,9 +204,8 @@ async def coverage_of(
     call: OperationContext, source: Source, tally: bytes, start: Millis | None = None, end: Millis | None = None
 ) -> SourceCoverage:
     """Return the coverage of a source that has been read. Raises Refusal (400), StorageError."""
-    context = call.context
+    context, now = call.context, call.context.world.now()
     record, known_until = await context.shifts.record()
-    now = context.world.now()
     start, end = _checked(start, end, now)
     first, last = days_of(start, end)
     # Older days count as unknown, even if not deleted yet.
@@ -307,9 +306,12 @@ class EventExplanation(NamedTuple):
 def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> EventExplanation:
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
+    of_page = known if kind == "page" else None
     told = known.told if known is not None else ()
     key = next((part.key for part in told if part.text and event.title.startswith(part.text)), None)
     says = joined([_says(event, kind, note, key), _compared(kind, note, before), _matched_alerts(alerts, named)])
+    of_alerts = ((len(names), tuple(names[:MOST_NAMES]) if named else ()) for names in alerts)
+    matched = [AlertsMatched(count=count, names=shown) for count, shown in of_alerts]
     answer = EventWhy(
         id=event.id,
         source_id=event.source_id,
@@ -319,19 +321,15 @@ def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, na
         noted=note is not None,
         compared_with=time_or_null(note.since if kind != "page" and note is not None else before.at),
         compared_with_event=before.event_id,
-        score=known.score if known is not None and kind == "page" else None,
-        bar=known.bar if known is not None and kind == "page" else None,
+        score=of_page and of_page.score,
+        bar=of_page and of_page.bar,
         identity=key if kind in ("new_entry", "edited_entry") else None,
         weighed=told if kind == "page" else (),
-        withheld=known.withheld if known is not None and kind == "page" else (),
-        alerts=_matched(alerts.names, named),
-        alerts_once=_matched(alerts.once, named),
+        withheld=of_page.withheld if of_page is not None else (),
+        alerts=matched[0],
+        alerts_once=matched[1],
     )
     return EventExplanation(says, answer)
-
-
-def _matched(names: Sequence[str], named: bool) -> AlertsMatched:
-    return AlertsMatched(count=len(names), names=tuple(names[:MOST_NAMES]) if named else ())
 
 
 def _says(event: Event, kind: ReasonKind, note: Note | None, key: str | None) -> Message:
@@ -361,32 +359,26 @@ def _says(event: Event, kind: ReasonKind, note: Note | None, key: str | None) ->
 
 def _page(event: Event, note: Note | None) -> Message:
     if note is None or note.score is None or note.bar is None:
-        return joined([_diff(event), _NO_NOTE])
+        if not hasattr(event.diff, "added"):
+            return joined([message("The page changed."), _NO_NOTE])
+        came, went, altered = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
+        says = "The page changed: blocks added (%(came)s), removed (%(went)s), altered (%(altered)s)."
+        return joined([message(says, came=came, went=went, altered=altered), _NO_NOTE])
     scored = "The change scored %(score)s; the threshold is %(least)s."
     found = [message(scored, score=f"{note.score:.2f}", least=f"{note.bar:.2f}")]
     if heaviest := [_weighed(part) for part in note.parts if part.told]:
         found.append(message("Most of the score: %(rest)s.", rest=joined(heaviest[:3], ", ")))
     withheld = sum(not part.told for part in note.parts)
+    others = message("%(count)s other differences did not count.", count=withheld)
     if withheld == 1:
-        found.append(message("%(count)s other difference did not count.", count=withheld))
-    elif withheld:
-        found.append(message("%(count)s other differences did not count.", count=withheld))
-    return joined(found)
+        others = message("%(count)s other difference did not count.", count=withheld)
+    return joined([*found, others if withheld else None])
 
 
 def _weighed(part: Part) -> Message:
     text, score = _cut(part.text), f"{part.score:.2f}"
-    if part.came:
-        return message("“%(text)s” added (%(score)s)", text=text, score=score)
-    return message("“%(text)s” removed (%(score)s)", text=text, score=score)
-
-
-def _diff(event: Event) -> Message:
-    if not hasattr(event.diff, "added"):
-        return message("The page changed.")
-    came, went, altered = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
-    says = "The page changed: blocks added (%(came)s), removed (%(went)s), altered (%(altered)s)."
-    return message(says, came=came, went=went, altered=altered)
+    gone = message("“%(text)s” removed (%(score)s)", text=text, score=score)
+    return message("“%(text)s” added (%(score)s)", text=text, score=score) if part.came else gone
 
 
 def _compared(kind: ReasonKind, note: Note | None, before: Before) -> Message | None:
@@ -566,8 +558,7 @@ def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
     reasons = tuple(made_of(KnownReason, one, says=str(one.says), event_id=one.event) for one in found.reasons)
     source, state = found.view.source, str(found.state)
     best = [reasons[0].says] if text.strip() and reasons else []
-    says = " ".join([*best, state])
-    return made_of(SourceWhy, source, title=source.name, says=says, state=state, reasons=reasons)
+    return made_of(SourceWhy, source, title=source.name, says=" ".join([*best, state]), state=state, reasons=reasons)
 
 
 @ROUTES("GET", "/events/{id}/why", {200: EventWhy}, scope="stream:read")

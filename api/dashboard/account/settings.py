@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import ClassVar
 from zoneinfo import available_timezones
 
-from msgspec import Meta, Struct
 from msgspec.structs import replace
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header, parse_cookie
@@ -18,7 +17,7 @@ from api.dashboard.account.entry import check_again
 from api.dashboard.account.passwords import check_password
 from api.dashboard.drawing import is_zone, zone_of
 from api.dashboard.forms import Form, InvalidForm
-from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
+from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post, texts
 from api.dashboard.sessions import Density, Preferences, Sessions, Theme, spoken_to
 from storage.records.access import Password, Session
 
@@ -60,12 +59,6 @@ class Wishes(Form, frozen=True):
 
 _THEMES = (("", noted("Same as the system")), ("light", noted("Light")), ("dark", noted("Dark")))
 _DENSITIES = (("comfortable", noted("Comfortable")), ("compact", noted("Compact")))
-
-
-class SettingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The preselected alert for a device, from the link."""
-
-    alert: Annotated[str, Meta(max_length=40)] = ""
 
 
 async def show(visit: Visit) -> Page:
@@ -154,7 +147,7 @@ async def end_others(visit: Visit) -> Reply:
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen(path="/settings", run=show, query=SettingsQuery),
+    Screen(path="/settings", run=show, query=texts(alert=40)),
     post("/settings/wishes", wish, Wishes, show),
     post("/settings/password", change, NewPassword, show),
     post("/settings/sessions/{id}/end", end, Form, show),

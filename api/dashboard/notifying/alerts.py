@@ -24,7 +24,7 @@ from api.dashboard.forms import Confirm, Form, InvalidForm, draft_of
 from api.dashboard.lists import address, part
 from api.dashboard.notifying.destinations import MODES, sample, standings, with_sample
 from api.dashboard.picker import Group, picker, private_choices, sources_of
-from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
+from api.dashboard.screen import Go, Page, Screen, Visit, act, buttons, post, texts
 from api.dashboard.sources.display import name_of
 from api.dashboard.starting import WHENS, WhenName, already, check_address, deliver, in_words, query_of, recipients
 from api.fields import alerts as wire
@@ -248,8 +248,12 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
     except (Refusal, DomainError) as error:
         return TrialResult(says=error.detail)
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
-    bars, matches = volume(days, visit.now, visit.zone), await matched(visit, found.matches)
-    return TrialResult(None, "", found, bars, _headline(found) + already(found.true_now), _reach(found), matches)
+    bars, matches, number = volume(days, visit.now, visit.zone), await matched(visit, found.matches), found.looked_at
+    reach = say_many(
+        "Only the newest %(count)s event was searched.", "Only the newest %(count)s events were searched.", number
+    )
+    reach = "" if found.complete and found.looked_at < previews.MOST_EVENTS else reach
+    return TrialResult(None, "", found, bars, _headline(found) + already(found.true_now), reach, matches)
 
 
 async def matched(visit: Visit, matches: Sequence[PreviewMatch]) -> list[ShownMatch]:
@@ -274,16 +278,6 @@ def _headline(found: AlertPreview) -> str:
         found.looked_at,
         met=met,
         rate=decimal(rate, 0 if rate >= 10 else 1),
-    )
-
-
-def _reach(found: AlertPreview) -> str:
-    if found.complete and found.looked_at < previews.MOST_EVENTS:
-        return ""
-    return say_many(
-        "Only the newest %(count)s event was searched.",
-        "Only the newest %(count)s events were searched.",
-        found.looked_at,
     )
 
 
@@ -432,16 +426,8 @@ SHOWN_TAGS = 2
 """Tags named per row; with more, only their number."""
 
 
-class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words that the alert must contain, and the last alert's id on the previous page."""
-
-    q: Annotated[str, Meta(max_length=200)] = ""
-    after: Annotated[str, Meta(max_length=40)] = ""
-
-
 async def listing(visit: Visit) -> Page:
-    query: AlertsQuery = visit.query
-    everyone = await visit.context.storage.alerts.all()
+    query, everyone = visit.query, await visit.context.storage.alerts.all()
     everyone = sorted(everyone, key=lambda each: (each.created_at, each.id), reverse=True)
     fitting = [alert for alert in everyone if fits(alert, query.q)]
     page = part(fitting, query.after, PAGE)
@@ -482,7 +468,7 @@ async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[dict[str, Any]]:
         row = {
             "alert": alert,
             "words": in_words(alert.filter_query),
-            "language": language_name(alert.language),
+            "language": say(languages().get(alert.language, alert.language)),
             "sources": sources_words(alert),
             "destinations": say_many("%(count)s destination", "%(count)s destinations", len(hooks)) if hooks else "",
             "trouble": sum(not hook.enabled or hook.state != "active" for hook in hooks),
@@ -490,10 +476,6 @@ async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[dict[str, Any]]:
         }
         rows.append(row)
     return rows
-
-
-def language_name(code: str) -> str:
-    return say(languages().get(code, code))
 
 
 def sources_words(alert: Alert) -> str:
@@ -515,12 +497,6 @@ NAMED = 12
 _END = Seq((1 << 63) - 1)
 
 
-class OneQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The start of a page of matches: before the event with this id."""
-
-    before: Annotated[str, Meta(max_length=40)] = ""
-
-
 class Matches(NamedTuple):
     """A page of matches. older: the id to continue from. looked_at: the number of events searched."""
 
@@ -538,7 +514,7 @@ async def one(visit: Visit) -> Page:
         "alert": alert,
         "words": in_words(alert.filter_query),
         "over": sources_words(alert),
-        "language": language_name(alert.language),
+        "language": say(languages().get(alert.language, alert.language)),
         "about": dict(ABOUT)[alert.match],
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
         "private": await private_sources(visit, alert.scope, alert.has_left),
@@ -552,20 +528,11 @@ async def one(visit: Visit) -> Page:
     return Page("alerts/one.html", alert.name, shows)
 
 
-async def resume(visit: Visit) -> Go:
-    alert = await alerts.change(visit, visit.path["id"], {"enabled": True})
-    return Go(f"/alerts/{alert.id}", say("The alert matches again, from the next event on."))
-
-
-async def pause(visit: Visit) -> Go:
-    alert = await alerts.change(visit, visit.path["id"], {"enabled": False})
-    return Go(f"/alerts/{alert.id}", say("Paused. Earlier matches are still delivered."))
-
-
-async def seen(visit: Visit) -> Go:
-    """Leave out the sources that have become private, and hide the note about them."""
-    alert = await alerts.change(visit, visit.path["id"], {}, seen=True)
-    return Go(f"/alerts/{alert.id}", say("They stay left out."))
+_ONE = "/alerts/{id}"
+resume = act(_ONE, noted("The alert matches again, from the next event on."), alerts.change, {"enabled": True})
+pause = act(_ONE, noted("Paused. Earlier matches are still delivered."), alerts.change, {"enabled": False})
+seen = act(_ONE, noted("They stay left out."), alerts.change, {}, seen=True)
+"""Leaves out the sources that have become private, and hides the note about them."""
 
 
 async def delete(visit: Visit) -> Go:
@@ -598,12 +565,12 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen(path="/alerts", run=listing, query=AlertsQuery),
+    Screen(path="/alerts", run=listing, query=texts(q=200, after=40)),
     Screen(path="/alerts/new", run=new, query=NewQuery),
     post("/alerts/new", create, NewAlertForm, new),
     post("/alerts/try", try_new, NewAlertForm, new),
     post("/alerts/bin", try_bin, NewAlertForm, new, query=NewQuery),
-    Screen(path="/alerts/{id}", run=one, query=OneQuery),
+    Screen(path="/alerts/{id}", run=one, query=texts(before=40)),
     Screen(path="/alerts/{id}/edit", run=edit),
     post("/alerts/{id}/edit", change, AlertEdit, edit),
     post("/alerts/{id}/try", try_edit, AlertEdit, edit),

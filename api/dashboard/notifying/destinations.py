@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 from zoneinfo import available_timezones
@@ -28,10 +27,10 @@ from actors.messages.views import TestResult
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.events import items_by_id
 from api.dashboard.forms import Confirm, Form, InvalidForm, draft_of
-from api.dashboard.lists import Chip, address, chips, part
+from api.dashboard.lists import address, chips, part
 from api.dashboard.notifying import deliveries as delivery_screens
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position
-from api.dashboard.screen import Go, Page, Run, Screen, Visit, buttons, post
+from api.dashboard.screen import Go, Page, Run, Screen, Visit, act, buttons, post, texts
 from api.dashboard.starting import BIN, MODE_WORDS, signing_secret
 from api.fields import destinations as wire
 from api.nouns import alerts, bins, deliveries, destinations
@@ -39,7 +38,6 @@ from api.nouns.deliveries import MessagePreviewRequest, ReplayRequest, replay
 from api.nouns.sources import private_sources
 from api.problems import Refusal
 from storage.records import destination as stored
-from storage.records.alert import Alert
 from storage.records.bin import Capture
 from storage.records.destination import ADDRESS, KEPT_ATTEMPTS, WEBHOOK, WEEKDAYS, Attempt, Destination, QuietHours
 from storage.records.revision import revision_of
@@ -70,8 +68,7 @@ CHOICES = 200
 
 
 async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
-    every: Sequence[Alert] = await visit.context.storage.alerts.all()
-    found = sorted(every, key=lambda each: each.created_at, reverse=True)
+    found = sorted(await visit.context.storage.alerts.all(), key=lambda each: each.created_at, reverse=True)
     return [("", say("Choose an alert")), *((alert.id, alert.name) for alert in found[:CHOICES])]
 
 
@@ -118,11 +115,8 @@ def _typed(form: DestinationForm) -> dict[str, Any]:
 
 def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, str | None]:
     """Return the changed values: an empty plain value is removed, a private one only if `taken` names it."""
-    found: dict[str, str | None] = dict(form.options)
-    for each in fields:
-        if each.name not in found and (not each.private or each.name in form.taken):
-            found[each.name] = None
-    return found
+    removed = (one.name for one in fields if not one.private or one.name in form.taken)
+    return {**dict.fromkeys(removed), **form.options}
 
 
 def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetType | None:
@@ -164,27 +158,18 @@ _OF = {
 }
 
 
-class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The fields that a link to the form may fill."""
-
-    alert: Annotated[str, Meta(max_length=40)] = ""
-    kind: Annotated[str, Meta(max_length=40)] = ""
-    url: Annotated[str, Meta(max_length=2048)] = ""
+NewQuery = texts(alert=40, kind=40, url=2048)
+"""The fields that a link to the form may fill."""
 
 
 async def new(visit: Visit) -> Page:
-    query: NewQuery = visit.query
+    query = visit.query
     wanted = visit.draft.value("alert") or query.alert
     alert = await visit.context.storage.alerts.get(wanted) if wanted else None
-    zone = visit.zone.key
-    kind = visit.context.kinds.get(visit.draft.value("kind") or query.kind or WEBHOOK)
-    start = NewDestinationForm(
-        url=query.url or (kind and kind.address.default) or None,
-        digest_timezone=zone,
-        quiet_timezone=zone,
-        quiet_days=WEEKDAYS,
-    )
-    kinds = visit.context.kinds
+    zone, kinds = visit.zone.key, visit.context.kinds
+    kind = kinds.get(visit.draft.value("kind") or query.kind or WEBHOOK)
+    url = query.url or (kind and kind.address.default) or None
+    start = NewDestinationForm(url=url, digest_timezone=zone, quiet_timezone=zone, quiet_days=WEEKDAYS)
     more = {
         "alert": alert,
         "included": alert and (await private_sources(visit, alert.scope, alert.has_left))["included"],
@@ -192,17 +177,16 @@ async def new(visit: Visit) -> Page:
         "choices": [] if alert is not None else await alert_choices(visit),
         "families": [(words, [one for one in kinds.values() if one.family == family]) for family, words in FAMILIES],
     }
-    title = say("Add a destination")
-    if kind is not None and kind.id != WEBHOOK:
+    kind, title = kind or kinds[WEBHOOK], say("Add a destination")
+    if kind.id != WEBHOOK:
         title = say("Add a destination: %(kind)s", kind=translated(kind.label))
-    return _page(start, title, kind or kinds[WEBHOOK], **more)
+    return _page(start, title, kind, **more)
 
 
 async def try_new(visit: Visit) -> Page:
     form: NewDestinationForm = visit.form
     visit.draft = draft_of(form)
-    page = await new(visit)
-    return await _tried(visit, page, form.kind, form.alert or None, form)
+    return await _tried(visit, await new(visit), form.kind, form.alert or None, form)
 
 
 async def _wanted(visit: Visit, form: NewDestinationForm) -> wire.NewDestination:
@@ -255,9 +239,8 @@ def shown_body(capture: Capture) -> Body:
         return Body("", say("This is not UTF-8 text. Download it to view it."))
     cut = say("The stored part is cut.") if capture.truncated else ""
     if len(text) > MOST_BODY:
-        return Body(
-            text[:MOST_BODY], say("These are its first %(count)s characters; the download has all.", count=MOST_BODY)
-        )
+        says = say("These are its first %(count)s characters; the download has all.", count=MOST_BODY)
+        return Body(text[:MOST_BODY], says)
     try:
         return Body(msgspec.json.format(text, indent=2), cut)
     except (msgspec.DecodeError, UnicodeError):
@@ -282,8 +265,10 @@ TRIALS: Final[Mapping[str, Run]] = {"preview": try_new, "test": test_new, "bin":
 def test_words(found: TestResult) -> str:
     said = " " + say("It said: “%(text)s”", text=found.said[:_EXCERPT]) if found.said else ""
     if found.result == "sent":
-        status, took = str(found.status_code), found.latency_ms
-        return say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=took) + said
+        status = str(found.status_code)
+        return (
+            say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=found.latency_ms) + said
+        )
     ends = say("It would be retried.") if found.result == "retry" else say("It would not be retried.")
     status = "" if found.status_code is None else f"HTTP {found.status_code}, "
     reason = f" {translated(found.detail or '')}." if found.status_code is None else ""
@@ -387,12 +372,15 @@ async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[dict[str
     for hook in hooks:
         lines = await storage.outbox.attempts(hook.id, 1)
         rated = rates.get(hook.id, stored.Rates(0.0, 0.0))
+        mode = say(MODE_WORDS[hook.delivery_mode])
+        if hook.delivery_mode == "daily":
+            mode = say("daily at %(time)s (%(zone)s)", time=f"{hook.digest_hour:02d}:00", zone=hook.digest_timezone)
         old = [secret.until for secret in hook.secrets if secret.until is not None and secret.until > visit.now]
         standing = {
             "destination": hook,
             "alert": names.get(hook.alert_id, ""),
             "state": DESTINATIONS[state_of(hook, lines)],
-            "mode": mode_words(hook),
+            "mode": mode,
             "waiting": waiting.get(hook.id),
             "failure": percent(rated.failure) if lines else "–",
             "duplicate": percent(rated.duplicate) if rated.duplicate else "",
@@ -419,12 +407,6 @@ def state_of(hook: Destination, lines: Sequence[Attempt]) -> DestinationState:
     return "active" if lines[0].result == "sent" else "last_failed"
 
 
-def mode_words(hook: Destination) -> str:
-    if hook.delivery_mode == "daily":
-        return say("daily at %(time)s (%(zone)s)", time=f"{hook.digest_hour:02d}:00", zone=hook.digest_timezone)
-    return say(MODE_WORDS[hook.delivery_mode])
-
-
 def quiet_words(hours: QuietHours | None) -> str:
     """Return quiet hours as text, "" without any.
 
@@ -433,12 +415,9 @@ def quiet_words(hours: QuietHours | None) -> str:
     """
     if hours is None:
         return ""
-    days = (
-        ""
-        if len(hours.weekdays) == len(_DAY_NAMES)
-        else ", " + ", ".join(say(_DAY_NAMES[day]) for day in hours.weekdays)
-    )
-    return say("%(start)s to %(end)s (%(zone)s)", start=hours.start, end=hours.end, zone=hours.timezone) + days
+    days = [] if len(hours.weekdays) == len(_DAY_NAMES) else [say(_DAY_NAMES[day]) for day in hours.weekdays]
+    span = say("%(start)s to %(end)s (%(zone)s)", start=hours.start, end=hours.end, zone=hours.timezone)
+    return ", ".join((span, *days))
 
 
 def percent(share: float) -> str:
@@ -463,23 +442,19 @@ class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(max_length=40)] = ""
 
 
-def _chips(query: DestinationsQuery) -> list[Chip]:
-    state = say(DESTINATIONS[query.state].word) if query.state else ""
-    named = (("q", say("Label or address"), query.q), ("state", say("State"), state))
-    return chips("/destinations", {"q": query.q, "state": query.state}, named)
-
-
 async def listing(visit: Visit) -> Page:
     query: DestinationsQuery = visit.query
     hooks = await visit.context.storage.alerts.destinations()
     states = await _states(visit, hooks)
     everyone = ranked(hooks, states)
     fitting = [hook for hook in everyone if fits(hook, states[hook.id], query)]
-    page, here = part(fitting, query.after, PAGE), partial(address, "/destinations", q=query.q, state=query.state)
+    page, asked = part(fitting, query.after, PAGE), {"q": query.q, "state": query.state}
+    state = say(DESTINATIONS[query.state].word) if query.state else ""
+    named = (("q", say("Label or address"), query.q), ("state", say("State"), state))
     shows = {
         "standings": await standings(visit, page.rows),
         "total": len(everyone),
-        "chips": _chips(query),
+        "chips": chips("/destinations", asked, named),
         "fitting": len(fitting),
         "states": [("", say("all")), *((name, say(state.word)) for name, state in DESTINATIONS.items())],
         "has_alerts": bool(everyone) or bool(await visit.context.storage.alerts.all()),
@@ -488,8 +463,8 @@ async def listing(visit: Visit) -> Page:
             "%(count)s destinations, those in trouble first",
             len(fitting),
         ),
-        "next": page.last and here(after=page.last),
-        "previous": here() if page.start else "",
+        "next": page.last and address("/destinations", **asked, after=page.last),
+        "previous": address("/destinations", **asked) if page.start else "",
     }
     return Page("destinations/list.html", say("Destinations"), shows)
 
@@ -570,9 +545,8 @@ class Replay(Form, frozen=True, kw_only=True):
 
 
 async def test(visit: Visit) -> Go:
-    there = _path(visit)
     found = await destinations.test(visit, visit.path["id"])
-    return Go(there, test_words(found), bad=found.result != "sent")
+    return Go(_path(visit), test_words(found), bad=found.result != "sent")
 
 
 async def invite(visit: Visit) -> Go:
@@ -599,14 +573,9 @@ async def resume(visit: Visit) -> Go:
     return Go(_path(visit), says if hook.missed_after is not None else say("Deliveries resume."))
 
 
-async def pause(visit: Visit) -> Go:
-    await destinations.change(visit, visit.path["id"], {"enabled": False})
-    return Go(_path(visit), say("Paused. Nothing is sent, and new matches are not queued."))
-
-
-async def decline(visit: Visit) -> Go:
-    await destinations.change(visit, visit.path["id"], {"replay_from": None})
-    return Go(_path(visit), say("The missed matches stay undelivered."))
+_ONE, _PAUSED = "/destinations/{id}", noted("Paused. Nothing is sent, and new matches are not queued.")
+pause = act(_ONE, _PAUSED, destinations.change, {"enabled": False})
+decline = act(_ONE, noted("The missed matches stay undelivered."), destinations.change, {"replay_from": None})
 
 
 async def delete(visit: Visit) -> Go:
@@ -643,7 +612,6 @@ def _path(visit: Visit) -> str:
     return f"/destinations/{visit.path['id']}"
 
 
-_ONE = "/destinations/{id}"
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/destinations", run=listing, query=DestinationsQuery),
     Screen(path="/destinations/new", run=new, query=NewQuery),

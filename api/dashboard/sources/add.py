@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, structs
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
@@ -21,7 +21,7 @@ from actors.messages.workers import BeginImport, Importing, ShowImport, StopImpo
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard import starting
 from api.dashboard.forms import Form, InvalidForm, read_form, wrong_of
-from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
+from api.dashboard.screen import Download, Go, Page, Screen, Visit, post, texts
 from api.dashboard.sources.display import KINDS
 from api.dashboard.sources.one import Options, checked, inherited_part, settings_in, words_in
 from api.dashboard.starting import StartFields
@@ -35,12 +35,6 @@ from storage.records.tiers import TIERS, SourceType
 
 PATH: Final = "/sources/add"
 LONGEST: Final = 2048
-
-
-class AddQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """url: to begin with, from another page's field."""
-
-    url: Annotated[str, Meta(max_length=2048)] = ""
 
 
 @part_of(StartFields, StartFields.__struct_fields__)
@@ -315,7 +309,7 @@ async def export(visit: Visit) -> Download:
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen(path=PATH, run=blank, query=AddQuery),
+    Screen(path=PATH, run=blank, query=texts(url=2048)),
     post("/sources/look", look, PreviewForm, again),
     post(PATH, add, PreviewForm, found_again),
     Screen(path=IMPORT_PATH, run=moving),

@@ -26,7 +26,7 @@ from api.dashboard.drawing import DifferenceLine, EventChange, lines_of, of_step
 from api.dashboard.events import Item, item_of
 from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.lists import address
-from api.dashboard.screen import Download, Go, Page, PictureAnswer, Screen, Undo, Visit, buttons, post
+from api.dashboard.screen import Download, Go, Page, PictureAnswer, Screen, Undo, Visit, act, buttons, post, texts
 from api.dashboard.sources import display
 from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, labels, listed, timeline
 from api.fields.previews import Preview
@@ -117,10 +117,9 @@ def lines_in(text: str) -> tuple[str, ...]:
 
 def many(form: Options, name: str) -> tuple[str, ...]:
     """Return the items of a list, as the API would accept it. Raises InvalidForm."""
-    items: tuple[str, ...] = checked(
-        name, (lines_in if name in _BY_LINE else words_in)(getattr(form, name)), _LISTS[name]
-    )
-    return items
+    items = (lines_in if name in _BY_LINE else words_in)(getattr(form, name))
+    read: tuple[str, ...] = checked(name, items, _LISTS[name])
+    return read
 
 
 def checked(field: str, value: Any, kind: Any) -> Any:
@@ -141,12 +140,6 @@ LABELS: Final[dict[Inheritable, str]] = {
     "selector": noted("Only this part"),
     "ignore": noted("Not these parts"),
 }
-
-
-class TagQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tag."""
-
-    tag: Annotated[str, Meta(max_length=200)] = ""
 
 
 class TagForm(Options, frozen=True, kw_only=True):
@@ -238,13 +231,6 @@ async def forget(visit: Visit) -> Go:
     return Go("/sources/tags", say("“%(tag)s” has no defaults any more. Its sources keep the tag.", tag=form.tag))
 
 
-_OPTION_SCREENS: tuple[Screen, ...] = (
-    Screen(path=DEFAULTS_PATH, run=show_defaults, query=TagQuery),
-    post(DEFAULTS_PATH, save_defaults, TagForm, show_defaults),
-    post(f"{DEFAULTS_PATH}/forget", forget, Forgetting, show_defaults),
-)
-
-
 PATH: Final = "/sources/{id}"
 EVENTS: Final = 10
 LOOKS: Final = 20
@@ -304,9 +290,7 @@ _told = msgspec.json.Decoder(ShownEvent)
 
 async def show(visit: Visit) -> Page:
     query: ShowQuery = visit.query
-    answer = None
-    if query.text.strip():
-        answer = await sources.explain(visit, visit.path["id"], query.text)
+    answer = await sources.explain(visit, visit.path["id"], query.text) if query.text.strip() else None
     return await page_of(visit, answer, query)
 
 
@@ -394,9 +378,6 @@ def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[dict[str, Any]]:
     return found
 
 
-TEXT_PATH: Final = "/sources/{id}/text"
-
-
 async def show_text(visit: Visit) -> Page:
     view = await sources.view(visit, visit.path["id"])
     page = await sources.reported_page(visit, view.source.id)
@@ -413,7 +394,6 @@ def _named(view: SourceView) -> dict[str, Any]:
     return {"id": view.source.id, "name": display.name_of(view.source), "url": view.source.watch_url}
 
 
-COMPARE_PATH: Final = "/sources/{id}/compare"
 MOST_STEPS: Final = 2_000
 """Texts to show, to limit the page's size."""
 _Id = Annotated[str, Meta(max_length=40)]
@@ -493,11 +473,9 @@ async def check(visit: Visit) -> Go:
         while True:
             view = await sources.view(visit, id)
             if view.hot.looks > before.hot.looks:
-                says, bad = came_of_it(view)
-                return Go(there, says, bad=bad)
+                return Go(there, *came_of_it(view))
             await trio.sleep(_GLANCE)
-    says = say("The check is requested and waits for its host's turn. The result appears here.")
-    return Go(there, says)
+    return Go(there, say("The check is requested and waits for its host's turn. The result appears here."))
 
 
 def came_of_it(view: SourceView) -> tuple[str, bool]:
@@ -516,24 +494,20 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 
 async def pause(visit: Visit) -> Go:
     id = await sources.pause(visit, visit.path["id"])
-    there = f"/sources/{sources.known(visit.path['id'])}"
-    undo = Undo("resume", (id,)) if id else None
+    there, undo = f"/sources/{sources.known(visit.path['id'])}", Undo("resume", (id,)) if id else None
     return Go(there, say("Paused. It is not checked until you resume it."), undo=undo)
 
 
-async def resume(visit: Visit) -> Go:
-    view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=True))
-    return Go(f"/sources/{view.source.id}", say("Resumed."))
+resume = act(PATH, noted("Resumed."), sources.resume)
 
 
 async def delete(visit: Visit) -> Go:
     view = await sources.view(visit, visit.path["id"])
     visit.form.check_deletion()
     await sources.delete(visit, visit.path["id"])
-    resting = say(RESTING, count=MINUTES)
-    name = display.name_of(view.source)
-    says = say("Deleted: %(name)s. Its past events stay until retention takes them.", name=name) + f" {resting}"
-    return Go("/sources", says, undo=Undo("restore", (view.source.id,)))
+    name, resting = display.name_of(view.source), say(RESTING, count=MINUTES)
+    says = say("Deleted: %(name)s. Its past events stay until retention takes them.", name=name)
+    return Go("/sources", f"{says} {resting}", undo=Undo("restore", (view.source.id,)))
 
 
 async def edit(visit: Visit) -> Page:
@@ -580,17 +554,19 @@ def patch_of(source: Source, form: Edit) -> SourcePatch:
     return SourcePatch(**{name: value for name, value in given.items() if name not in others})
 
 
-_SOURCE_SCREENS: tuple[Screen, ...] = (
+SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=show, query=ShowQuery),
     Screen(path=f"{PATH}/coverage", run=receipt),
     Screen(path=f"{PATH}/screenshot", run=screenshot),
     post(f"{PATH}/why", look_why, WhyForm, show, scope="sources:read"),
-    Screen(path=TEXT_PATH, run=show_text),
-    Screen(path=COMPARE_PATH, run=compare, query=CompareQuery),
+    Screen(path=f"{PATH}/text", run=show_text),
+    Screen(path=f"{PATH}/compare", run=compare, query=CompareQuery),
     *buttons(PATH, show, check=check, pause=pause, resume=resume),
     post(f"{PATH}/delete", delete, Confirm, show),
     Screen(path=f"{PATH}/edit", run=edit),
     post(f"{PATH}/edit", save, Edit, edit),
     post(f"{PATH}/try", check_value, Edit, edit),
+    Screen(path=DEFAULTS_PATH, run=show_defaults, query=texts(tag=200)),
+    post(DEFAULTS_PATH, save_defaults, TagForm, show_defaults),
+    post(f"{DEFAULTS_PATH}/forget", forget, Forgetting, show_defaults),
 )
-SCREENS = (*_SOURCE_SCREENS, *_OPTION_SCREENS)
