@@ -94,7 +94,10 @@ class Dashboard:
             g.browser = g.browser._replace(session=None)
         _take_token(self, g.browser)
         if request.path.startswith(f"{rendering.ASSETS}/"):
-            return _asset(request.path)
+            if (found := rendering.asset_at(request.path)) is None:
+                raise Refusal("not-found", say("There is no such file."))
+            body, headers = fitting(found.body, request.headers)
+            return Response(body, 200, {"Cache-Control": rendering.FOR_EVER} | headers, content_type=found.media)
         if request.path in rendering.BY_NAME:
             icon = rendering.asset(request.path.strip("/"))
             return Response(icon.body, 200, {"Cache-Control": rendering.A_DAY}, content_type=icon.media)
@@ -177,8 +180,10 @@ def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
         if not by_link and is_foreign(request.headers, app.api.base_url):
             raise Refusal("forbidden", say("Another site's page sent this change, so it was not made."))
         given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
-        if not by_link:
-            _check_token(given)
+        tokens = given.get(TOKEN, ())
+        if not by_link and (len(tokens) != 1 or not isinstance(tokens[0], str) or not g.browser.sent(tokens[0])):
+            says = say("The form was made for another session. Go back, reload the page, and try again.")
+            raise Refusal("forbidden", says)
         return _response(app, visit, await _changed(app, visit, given))
 
     return view
@@ -249,14 +254,6 @@ def _unshown(wrong: InvalidForm) -> Refusal:
     return Refusal("unprocessable", " ".join(dict.fromkeys((wrong.says, *wrong.errors.values()))).strip())
 
 
-def _check_token(given: Given) -> None:
-    tokens, browser = given.get(TOKEN, ()), g.browser
-    if len(tokens) != 1 or not isinstance(tokens[0], str) or not browser.sent(tokens[0]):
-        raise Refusal(
-            "forbidden", say("The form was made for another session. Go back, reload the page, and try again.")
-        )
-
-
 async def _body(screen: Screen) -> bytes:
     says = say("At most %(count)s KiB can be sent here.", count=screen.limit >> 10)
     too_large = Refusal("body-too-large", says, headers={"Connection": "close"})
@@ -272,9 +269,8 @@ async def _body(screen: Screen) -> bytes:
     except RequestEntityTooLarge:
         raise too_large from None
     except trio.TooSlowError:
-        raise Refusal(
-            "request-timeout", say("The form did not arrive in time."), headers={"Connection": "close"}
-        ) from None
+        says = say("The form did not arrive in time.")
+        raise Refusal("request-timeout", says, headers={"Connection": "close"}) from None
     return bytes(raw)
 
 
@@ -284,9 +280,7 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             places = [place for place, screen in app.places.items() if visit.may(screen.needs)]
             body = rendering.rendered(reply, visit, places, app.notes.take(visit.who))
             if visit.session is not None and visit.session.role != "owner":
-                from api.dashboard.rendering import for_role  # noqa: PLC0415  (most services have one owner)
-
-                body = for_role(body.decode(), partial(_may, app, visit.session)).encode()
+                body = rendering.for_role(body.decode(), partial(_may, app, visit.session)).encode()
             response = Response(body, reply.status, content_type=HTML)
             for cookie in (*reply.cookies, *([app.sessions.greeting(g.browser)] if g.browser.new else ())):
                 response.headers.add("Set-Cookie", cookie)
@@ -334,14 +328,6 @@ def _fed(visit: Visit, source: Reader | Export, media: str, headers: Mapping[str
     response = Response(b"", 200, dict(headers), content_type=media)
     response.headers.pop("Content-Length", None)
     return response
-
-
-def _asset(path: str) -> Response:
-    found = rendering.asset_at(path)
-    if found is None:
-        raise Refusal("not-found", say("There is no such file."))
-    body, headers = fitting(found.body, request.headers)
-    return Response(body, 200, {"Cache-Control": rendering.FOR_EVER} | headers, content_type=found.media)
 
 
 def _target() -> str:

@@ -77,10 +77,8 @@ def sections(name: str) -> tuple[str, str, dict[str, str]]:
     top, *parts = FOLDER.joinpath(f"{name}.md").read_text("utf-8").split("\n## ")
     title, _, introduction = top.removeprefix("# ").partition("\n\n")
     texts = {heading: text.strip() for heading, _, text in (part.partition("\n\n") for part in parts)}
-    filled_in = {
-        heading: _NAME.sub(lambda match: texts.get(match[0], match[0]), text) for heading, text in texts.items()
-    }
-    return title, introduction.strip(), filled_in
+    filled = {name: _NAME.sub(lambda match: texts.get(match[0], match[0]), text) for name, text in texts.items()}
+    return title, introduction.strip(), filled
 
 
 @cache
@@ -104,8 +102,8 @@ def examples(part: str) -> dict[str, Any]:
 
 @cache
 def by_noun() -> list[dict[str, Any]]:
-    found = sorted((each for each in FOLDER.iterdir() if each.name.endswith(".json")), key=lambda each: each.name)
-    return [json.decode(each.read_bytes()) for each in found]
+    found = sorted(FOLDER.iterdir(), key=lambda each: each.name)
+    return [json.decode(each.read_bytes()) for each in found if each.name.endswith(".json")]
 
 
 def filled(value: Any) -> Any:
@@ -180,9 +178,7 @@ def bodies_of(route: Route) -> list[Any]:
 
 
 def alternatives(answer: Any) -> tuple[Any, ...]:
-    if answer is None:
-        return ()
-    return answer if isinstance(answer, tuple) else (answer,)
+    return answer if isinstance(answer, tuple) else () if answer is None else (answer,)
 
 
 def name_of(kind: type) -> str:
@@ -203,9 +199,8 @@ def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dic
     named: dict[str, type[Struct]] = {}
     for kind in kinds:
         if named.setdefault(name_of(kind), kind) is not kind:
-            raise ValueError(
-                f"two types would be at /schemas/{name_of(kind)}: rename {kind.__module__}.{kind.__name__}"
-            )
+            says = f"two types would be at /schemas/{name_of(kind)}: rename {kind.__module__}.{kind.__name__}"
+            raise ValueError(says)
     return named
 
 
@@ -235,8 +230,7 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
 
 
 def named_in(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(schemas)
+    found, waiting = set[str](), list(schemas)
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
@@ -259,9 +253,8 @@ def portable(schema: Any) -> Any:
     if isinstance(schema, dict):
         schema = dict(schema)
         if schema.get("items") is False and "prefixItems" in schema:
-            different = [
-                item for at, item in enumerate(schema["prefixItems"]) if item not in schema["prefixItems"][:at]
-            ]
+            items = schema["prefixItems"]
+            different = [item for at, item in enumerate(items) if item not in items[:at]]
             schema["items"] = different[0] if len(different) == 1 else {"anyOf": different}
         if isinstance(properties := schema.get("properties"), dict):
             typed = {name: _ONLY_NULL if one == {"type": "null"} else one for name, one in properties.items()}
@@ -297,11 +290,9 @@ EVERYWHERE = (
     *("rate-limited", "internal", "unavailable"),
 )
 """Problems of every route. Public routes too refuse an invalid key, since its sender expects to be identified."""
-WITH_SCOPE = ("forbidden",)
 REPEATABLE = ("conflict", "unprocessable")
 """Problems of routes with an Idempotency-Key: while the first call runs, and for a different call."""
 WITH_BODY = ("body-too-large", "unsupported-media-type")
-_REPLAYED = ("Idempotency-Replayed",)
 _BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After", "unavailable": "Retry-After"}
 
 
@@ -351,13 +342,11 @@ def _in_query(route: Route) -> list[dict[str, Any]]:
     assert isinstance(info, inspect.StructType)
     properties = components([route.query])[1][route.query.__name__]["properties"]
     texts = examples("queries")["*"] | examples("queries").get(route.query.__name__, {})
-    names = (field.encode_name for field in info.fields)
-    return [{"name": name, "in": "query", **texts[name], "schema": _present(properties[name])} for name in names]
-
-
-def _present(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a query parameter, which may be absent but never null."""
-    return next((part for part in schema.get("anyOf", ()) if part != {"type": "null"}), schema)
+    found = []
+    for name in (field.encode_name for field in info.fields):  # a parameter may be absent but never null
+        schema = next((one for one in properties[name].get("anyOf", ()) if one != {"type": "null"}), properties[name])
+        found.append({"name": name, "in": "query", **texts[name], "schema": schema})
+    return found
 
 
 def _in_headers(route: Route) -> list[dict[str, Any]]:
@@ -381,7 +370,7 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
 
 
 def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
-    slugs = {*EVERYWHERE, *route.problems, *(WITH_SCOPE if route.scope != PUBLIC else ())}
+    slugs = {*EVERYWHERE, *route.problems, *(("forbidden",) if route.scope != PUBLIC else ())}
     slugs |= {*(WITH_BODY if route.body else ()), *(REPEATABLE if route.repeatable else ())}
     by_status: dict[int, list[str]] = {}
     for slug in (slug for slug in KINDS if slug in slugs):
@@ -389,17 +378,10 @@ def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
     return [(status, "-or-".join(of), of) for status, of in sorted(by_status.items())]
 
 
-def problem_answers(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
-    shared = {name: slugs for route in routes for _, name, slugs in _problems(route)}
-    return {name: _problem(slugs, base_url) for name, slugs in sorted(shared.items())}
-
-
 def _problem(slugs: Sequence[str], base_url: str) -> dict[str, Any]:
     shown = {slug: Refusal(slug, KINDS[slug].example or KINDS[slug].says) for slug in slugs}
-    examples = {
-        slug: {"summary": KINDS[slug].title, "value": one.document(base_url, "/v1/sources")}
-        for slug, one in shown.items()
-    }
+    values = {slug: one.document(base_url, "/v1/sources") for slug, one in shown.items()}
+    examples = {slug: {"summary": KINDS[slug].title, "value": value} for slug, value in values.items()}
     content = {"schema": {"$ref": COMPONENTS.format(name="Problem")}, "examples": examples}
     more = tuple(dict.fromkeys(_BY_PROBLEM[slug] for slug in slugs if slug in _BY_PROBLEM))
     return {
@@ -413,7 +395,7 @@ def _answer(route: Route, words: Operation, status: int, known: Mapping[int, Any
     kind = route.answers[status]
     answer: dict[str, Any] = {
         "description": HTTPStatus(status).phrase,
-        "headers": _headers((*ALWAYS, *route.sends, *_REPLAYED * route.repeatable)),
+        "headers": _headers((*ALWAYS, *route.sends, *("Idempotency-Replayed",) * route.repeatable)),
     }
     if kind is None:
         return answer
@@ -436,8 +418,7 @@ def _answer(route: Route, words: Operation, status: int, known: Mapping[int, Any
 
 
 def _text(example: str | list[str]) -> dict[str, Any]:
-    text = example if isinstance(example, str) else "\n".join(example)
-    return {"schema": {"type": "string"}, "examples": {"example": {"value": text}}}
+    return _media({"type": "string"}, example if isinstance(example, str) else "\n".join(example))
 
 
 def one_of(kinds: Sequence[Any], known: Mapping[int, Any]) -> Any:
@@ -499,6 +480,7 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
         # Generators treat fields with a default as required, so a request's defaults move into its descriptions.
         parts[name] |= {"properties": {n: _worded(one) for n, one in parts[name].get("properties", {}).items()}}
     pages = [page_of(noun.name) for noun in NOUNS]
+    problems = {name: slugs for route in routes for _, name, slugs in _problems(route)}
     title, text = sections("introduction")[:2]
     summary, _, introduction = text.partition("\n\n")
     paths: dict[str, Any] = {}
@@ -516,10 +498,13 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
         "servers": [{"url": base_url, "description": "This service."}],
         "tags": [{"name": page.tag, "description": page.description} for page in pages],
         "paths": paths,
-        "webhooks": webhooks(known),
+        "webhooks": {
+            "event": {"post": _post("receiveEvent", "Receive an event.", Event, known)},
+            "digest": {"post": _post("receiveDigest", "Receive a digest.", Digest, known)},
+        },
         "components": {
             "schemas": parts,
-            "responses": problem_answers(routes, base_url),
+            "responses": {name: _problem(slugs, base_url) for name, slugs in sorted(problems.items())},
             "headers": examples("headers"),
             "securitySchemes": _schemes(),
         },
@@ -537,8 +522,7 @@ def _worded(property: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schemes() -> dict[str, Any]:
-    scopes = ", ".join(f"`{scope}`" for scope in sorted(SCOPES - {PUBLIC}))
-    bearer = examples("security")["bearer"]
+    bearer, scopes = examples("security")["bearer"], ", ".join(f"`{scope}`" for scope in sorted(SCOPES - {PUBLIC}))
     says = bearer["description"].replace("{scopes}", scopes)
     return examples("security") | {"bearer": bearer | {"description": says}}
 
@@ -547,15 +531,10 @@ KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)
 _HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
-def webhooks(known: Mapping[int, Any]) -> dict[str, Any]:
-    return {
-        "event": {"post": _post("receiveEvent", "Receive an event.", Event, known)},
-        "digest": {"post": _post("receiveDigest", "Receive a digest.", Digest, known)},
-    }
-
-
 def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
-    media = {"schema": known[id(kind)], "examples": {"example": {"value": example_of(kind)}}}
+    body, schema = example_of(kind), examples("envelope")
+    enveloped = json.decode(to_cloudevent(body["id"], json.encode(body)))
+    schema = schema | {"properties": schema["properties"] | {"data": known[id(kind)]}}
     return {
         "operationId": name,
         "tags": ["Deliveries"],
@@ -566,16 +545,12 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
         ],
         "requestBody": {
             "required": True,
-            "content": {"application/json": media, WEBHOOK_MEDIA: _enveloped(kind, known)},
+            "content": {JSON: _media(known[id(kind)], body), WEBHOOK_MEDIA: _media(schema, enveloped)},
         },
         "security": [],
         "responses": examples("webhooks"),
     }
 
 
-def _enveloped(kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
-    body, schema = example_of(kind), examples("envelope")
-    return {
-        "schema": schema | {"properties": schema["properties"] | {"data": known[id(kind)]}},
-        "examples": {"example": {"value": json.decode(to_cloudevent(body["id"], json.encode(body)))}},
-    }
+def _media(schema: Any, example: Any) -> dict[str, Any]:
+    return {"schema": schema, "examples": {"example": {"value": example}}}

@@ -15,7 +15,7 @@ from actors.language.speaking import decimal, noted, say, say_many
 from actors.messages.views import SourceView
 from actors.series import Point, Series
 from api.dashboard.drawing import by_utc, named, steps
-from api.nouns.values import PresentValue, SourceValues, decimal_of, ends, place, written
+from api.nouns.values import SourceValues, decimal_of, ends, place, written
 from api.problems import sentence
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
@@ -45,10 +45,9 @@ def standing(view: SourceView) -> SourceCondition:
     state = SOURCES[view.state]
     if not view.source.enabled:
         return SourceCondition(state, message("Not watched since %(at)s.", at=view.source.updated_at))
-    if view.state in ("failing", "resting", "throttled", "unrendered"):
-        error = view.hot.last_error
-        return SourceCondition(state, sentence(error) if error else view.hot.health.words)
-    return SourceCondition(state, state.says)
+    if view.state not in ("failing", "resting", "throttled", "unrendered"):
+        return SourceCondition(state, state.says)
+    return SourceCondition(state, sentence(view.hot.last_error) if view.hot.last_error else view.hot.health.words)
 
 
 def health(view: SourceView) -> SourceCondition | None:
@@ -200,14 +199,12 @@ def timeline(rows: Sequence[Row], now: Millis, following: Millis | None) -> Time
     def place(at: Millis) -> float:
         return round(MARGIN + (WIDTH - 2 * MARGIN) * (at - begins) / room, 1)
 
-    marks = tuple(_mark(place(tick.at), tick) for tick in shown)
+    shapes = ((tick, *SHAPES[tick.sort][:2]) for tick in shown)
+    marks = (
+        TimelineMark(place(one.at), FOOT - SCALE * (16 - top), SCALE * long, one.sort, one) for one, top, long in shapes
+    )
     due = None if following is None else place(max(following, begins))
-    return Timeline(marks, begins, ends, place(min(max(now, begins), ends)), due, counted(shown))
-
-
-def _mark(x: float, tick: Tick) -> TimelineMark:
-    top, length, _ = SHAPES[tick.sort]
-    return TimelineMark(x, FOOT - SCALE * (16 - top), SCALE * length, tick.sort, tick)
+    return Timeline(tuple(marks), begins, ends, place(min(max(now, begins), ends)), due, counted(shown))
 
 
 LEAST = 2
@@ -259,26 +256,20 @@ SIZE = 640, 48
 def listed(found: SourceValues) -> dict[str, Any]:
     order = ("money", "availability", "percent", "version", "date", "number")
     ranked = sorted(found.current, key=lambda one: order.index(str(one.value.type)))
-    rows = [_listed(one) for one in ranked[:MOST_VALUES]]
+    rows = []
+    for one in ranked[:MOST_VALUES]:
+        says = one.value.text if one.value.type == "availability" else with_unit(one.value.digits, one.value.unit)
+        rows.append({"title": one.path or one.label or say("Value"), "says": says, "since": one.since})
     return {"first": rows[:VALUES], "rest": rows[VALUES:], "more": len(ranked) - len(rows) + found.more}
-
-
-def _listed(one: PresentValue) -> dict[str, Any]:
-    value = one.value
-    says = value.text if value.type == "availability" else with_unit(value.digits, value.unit)
-    return {"title": one.path or one.label or say("Value"), "says": says, "since": one.since}
 
 
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> list[dict[str, Any]]:
     # On a page with prices, a bare number that has changed once is usually a counter that is not known as one yet.
     is_shop = any(one.type == "money" for one in found.series)
-    changed = [
-        one
-        for one in found.series
-        if (len(one.points) > 1 or one.points[-1].until is not None)
-        and not (is_shop and one.type == "number" and not one.path and len(one.points) == 2)
-    ]
-    return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
+    changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
+    counters = [one for one in changed if one.type == "number" and not one.path and len(one.points) == 2]
+    shown = [one for one in changed if not is_shop or one not in counters]
+    return [_drawn(series, now, moment) for series in shown[:MOST_SERIES]]
 
 
 def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[str, Any]:

@@ -142,13 +142,10 @@ class Deletion(Confirm, frozen=True):
 def _heads(query: ListQuery) -> list[dict[str, str]]:
     found = []
     for says, sorts in _COLUMNS:
-        head = {"says": says, "to": "", "sorted": ""}
-        if sorts:
-            other = sorts[(sorts.index(query.sort) + 1) % len(sorts)] if query.sort in sorts else sorts[0]
-            head["to"] = _target(replace(query, sort=other))
-        if query.sort in sorts:
-            head["sorted"] = "ascending" if query.sort in _RISES else "descending"
-        found.append(head)
+        other = [*sorts, *sorts][sorts.index(query.sort) + 1] if query.sort in sorts else next(iter(sorts), None)
+        to = "" if other is None else _target(replace(query, sort=other))
+        order = "ascending" if query.sort in _RISES else "descending"
+        found.append({"says": says, "to": to, "sorted": order if query.sort in sorts else ""})
     return found
 
 
@@ -257,29 +254,24 @@ def _act(form: BulkForm) -> tuple[Act, str]:
         case "check":
             return sources.check, say("to be checked now")
         case "tag" | "untag":
-            if not form.tag.strip():
+            on, tag = form.act == "tag", form.tag.strip()
+            if not tag:
                 raise InvalidForm(tag=say("Type a tag."))
-            on = form.act == "tag"
-            tag = form.tag.strip()
             done = say("tagged “%(tag)s”", tag=tag) if on else say("without the tag “%(tag)s”", tag=tag)
             return lambda call, id: sources.mark(call, id, form.tag, on=on), done
         case "schedule":
-            patch = SourcePatch(schedule=_schedule(form.schedule.strip()))
-            done = say("checked every %(interval)s", interval=patch.schedule)
-            if patch.schedule is None:
-                done = say("checked as often as they change")
+            text = form.schedule.strip()
+            try:
+                patch = SourcePatch(schedule=msgspec.convert(text, Schedule) if text else None)
+            except msgspec.ValidationError:
+                says = say("Type an interval such as 10m, 2h or 1d, or leave it empty.")
+                raise InvalidForm(schedule=says) from None
+            done = say("checked every %(interval)s", interval=text) if text else say("checked as often as they change")
             return lambda call, id: sources.change(call, id, patch), done
         case "pause":
             return sources.pause, say_as("what was done", "paused")
         case _:
             return sources.resume, say("resumed")
-
-
-def _schedule(text: str) -> str | None:
-    try:
-        return msgspec.convert(text, Schedule) if text else None
-    except msgspec.ValidationError:
-        raise InvalidForm(schedule=say("Type an interval such as 10m, 2h or 1d, or leave it empty.")) from None
 
 
 async def sure(visit: Visit) -> Page:
@@ -347,8 +339,7 @@ async def show_deleted(visit: Visit) -> Page:
 
 
 async def restore(visit: Visit) -> Go:
-    ids = tuple(dict.fromkeys(visit.form.source))
-    if not ids:
+    if not (ids := tuple(dict.fromkeys(visit.form.source))):
         return Go(DELETED_PATH, say("Nothing was done: no source is ticked."), bad=True)
     return await _took_back(visit, ids, "restore", DELETED_PATH)
 
