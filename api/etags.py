@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from werkzeug.datastructures import Accept, Headers
@@ -98,9 +98,7 @@ def fitting(body: bytes, headers: Headers) -> tuple[bytes, dict[str, str]]:
     return _packed(body), varies | {"Content-Encoding": "gzip"}
 
 
-@lru_cache(BODIES)
-def _packed(body: bytes) -> bytes:
-    return gzip.compress(body, 9, mtime=0)
+_packed = lru_cache(BODIES)(partial(gzip.compress, mtime=0))
 
 
 def kept(

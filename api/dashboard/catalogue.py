@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from actors.language.sentences import translated
-from actors.language.speaking import say
+from actors.language.speaking import noted, say
 from actors.query.words import languages
 from actors.templates.template import Template
 from api.dashboard.forms import Form, InvalidForm
@@ -41,13 +41,9 @@ class Field(NamedTuple):
 
 
 def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
-    return [Field(f"params.{parameter.key}", parameter, _takes(parameter)) for parameter in parameters]
-
-
-def _takes(parameter: TemplateParameter) -> str:
-    if parameter.max == 1:
-        return say("One value.")
-    return say("%(least)s to %(most)s values, one a line.", least=parameter.min, most=parameter.max)
+    several = noted("%(least)s to %(most)s values, one a line.")
+    takes = [say(several, least=one.min, most=one.max) if one.max > 1 else say("One value.") for one in parameters]
+    return [Field(f"params.{one.key}", one, words) for one, words in zip(parameters, takes, strict=True)]
 
 
 def filled(form: Fill) -> Instantiation:

@@ -112,13 +112,6 @@ async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[
     return found
 
 
-async def neighbours_of(visit: Visit, stored: Stored) -> tuple[Stored | None, Stored | None]:
-    log, where = visit.context.storage.log, Filter(sources=(stored.source,))
-    before = (await log.read_back(stored.seq, 1, where)).events
-    after = (await log.read(stored.seq, 1, where)).events
-    return before[0] if before else None, after[0] if after else None
-
-
 class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """show: only the change, or the change within the whole text."""
 
@@ -146,15 +139,16 @@ async def show(visit: Visit) -> Page:
     body, main = stored.body, await main_parts(visit, stored)
     event: Event = main["event"]
     alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.private_since)
-    earlier, later = await neighbours_of(visit, stored)
+    log, where = visit.context.storage.log, Filter(sources=(stored.source,))
+    earlier, later = (await log.read_back(stored.seq, 1, where)).events, (await log.read(stored.seq, 1, where)).events
     shows = main | {
         "in_text": in_the_text(event.content, changed_in(event)) if visit.query.show == "text" else None,
         "typed": typed_lines(event),
         "like": f"kind:{event.changes[0].kind}" if event.changes else "",
         "alerts": alerts,
         "pictures": await events.of_event(visit, event.id),
-        "earlier": "" if earlier is None else _decode(earlier.body).id,
-        "later": "" if later is None else _decode(later.body).id,
+        "earlier": _decode(earlier[0].body).id if earlier else "",
+        "later": _decode(later[0].body).id if later else "",
         "why": await event_why(visit, event.id, named=False),
         "recipients": await recipients_of(visit, stored, event.id, alerts),
         "most": MOST_RECIPIENTS,

@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 from actors.errors import DomainError, Stale, UrlRefused
 from actors.extras import always_on
 from actors.language.sentences import translated
-from actors.language.speaking import say, set_language
+from actors.language.speaking import noted, say, set_language
 from api.application import Application
 from api.dashboard import rendering
 from api.dashboard import screen as kept
@@ -136,12 +136,9 @@ class Dashboard:
 
 def _check_host(app: Dashboard) -> None:
     settings = app.context.settings
+    says = noted("This service is at %(url)s. It serves pages only under the name in its setting `base_url`.")
     if not is_ours(request.headers.get("Host", ""), settings.base_url, settings.host):
-        says = say(
-            "This service is at %(url)s. It serves pages only under the name in its setting `base_url`.",
-            url=app.api.base_url,
-        )
-        raise Refusal("forbidden", says)
+        raise Refusal("forbidden", say(says, url=app.api.base_url))
 
 
 def _take_token(app: Dashboard, browser: Browser) -> None:

@@ -21,7 +21,7 @@ from werkzeug.http import parse_options_header
 
 from actors.language.sentences import translated
 from actors.language.speaking import say
-from api.problems import FieldError, Refusal, in_words, invalid, plainly
+from api.problems import Refusal, in_words, invalid, plainly
 
 F = TypeVar("F", bound="Form")
 TOKEN = "token"  # noqa: S105 - the field's name
@@ -117,10 +117,7 @@ def _urlencoded(raw: bytes) -> Sequence[tuple[str, str]]:
 
 
 def _multipart(raw: bytes, media: str, options: dict[str, str]) -> Sequence[tuple[str, str | bytes]]:
-    def file(*_: Any, **__: Any) -> BytesIO:
-        return BytesIO()
-
-    parser = FormDataParser(stream_factory=file, max_form_parts=MOST_FIELDS, silent=False)
+    parser = FormDataParser(stream_factory=lambda *_, **__: BytesIO(), max_form_parts=MOST_FIELDS, silent=False)
     try:
         _, texts, files = parser.parse(BytesIO(raw), media, len(raw), options)
     except ValueError:
@@ -139,7 +136,8 @@ def read_form(given: Given, kind: type[F]) -> F:
         if one.encode_name in families:
             values[one.name] = _members(one.encode_name, given)
             continue
-        texts = [text for text in _cleaned(given.get(one.encode_name, ()), one.name in kind.verbatim) if text]
+        raw, verbatim = given.get(one.encode_name, ()), one.name in kind.verbatim
+        texts = [t for text in raw if (t := text if verbatim or isinstance(text, bytes) else text.strip())]
         if not texts:
             if one.default is NODEFAULT and one.default_factory is NODEFAULT:
                 errors[one.name] = say("Fill in this field.")
@@ -174,21 +172,13 @@ def draft_of(form: Form) -> Draft:
 
 
 def wrong_of(refusal: Refusal) -> InvalidForm:
-    errors = {
-        _field(error): translated(in_words(error.message))
-        for error in refusal.errors
-        if error.location.startswith("body.")
-    }
+    errors = {}
+    for error in refusal.errors:
+        if error.location.startswith("body."):
+            name = error.location.removeprefix("body.").partition("[")[0]
+            name = name if name.startswith("options.") else name.partition(".")[0]
+            errors[name] = translated(in_words(error.message))
     return InvalidForm("" if errors else translated(in_words(refusal.detail)), **errors)
-
-
-def _field(error: FieldError) -> str:
-    name = error.location.removeprefix("body.").partition("[")[0]
-    return name if name.startswith("options.") else name.partition(".")[0]
-
-
-def _cleaned(texts: Sequence[str | bytes], verbatim: bool) -> list[str | bytes]:
-    return [text if verbatim or isinstance(text, bytes) else text.strip() for text in texts]
 
 
 def _is_list(kind: Any) -> bool:

@@ -138,11 +138,7 @@ def environment() -> Environment:
     i18n: Any = made
     i18n.install_gettext_callables(speaking.gettext, speaking.ngettext, newstyle=False)
     made.globals.update(
-        say=speaking.say,
-        say_many=speaking.say_many,
-        say_as=speaking.say_as,
-        number=speaking.number,
-        decimal=speaking.decimal,
+        **{name: getattr(speaking, name) for name in ("say", "say_many", "say_as", "number", "decimal")},
         spoken=speaking.language,
         script_words=script_words,
         unbroken=unbroken,

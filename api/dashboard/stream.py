@@ -24,9 +24,10 @@ from api.dashboard.sessions import own_path
 from api.fields.queries import EventsQuery, ExportQuery, StreamQuery
 from api.nouns import events, streams
 from api.nouns.events import MOST_VALUES, TimeWindow
-from api.nouns.streams import Listener, OpenStream
+from api.nouns.streams import Listener
 from api.pagination import next_path
 from api.problems import Refusal, invalid
+from api.streams.reader import Reader
 from storage.records.access import ReadEvents
 from storage.records.event import Filter
 from storage.records.identity import Seq, id_of, seq_of
@@ -48,8 +49,8 @@ def _listener(visit: Visit) -> Listener:
     return Listener(visit.session, visit.headers.get("Last-Event-ID", "").strip())
 
 
-def _live(opened: OpenStream) -> LiveStream:
-    return LiveStream(opened.reader, streams.HEADERS | {"Sanderling-Replay-From": opened.replay_from})
+def _live(reader: Reader) -> LiveStream:
+    return LiveStream(reader, streams.HEADERS | {"Sanderling-Replay-From": reader.replay_from})
 
 
 SHOWN = 50
@@ -103,10 +104,8 @@ async def filters_of(visit: Visit, wanted: ListQuery) -> Filters:
 
 
 def _asked(filters: Filters, **more: str | int | None) -> dict[str, object]:
-    names = {name for name, _ in filters}
-    return {name: tuple(value for key, value in filters if key == name) for name in names} | {
-        name: value for name, value in more.items() if value
-    }
+    given = {name: tuple(value for key, value in filters if key == name) for name, _ in filters}
+    return given | {name: value for name, value in more.items() if value}
 
 
 async def newest(
@@ -126,7 +125,7 @@ async def newest(
 
 async def show(visit: Visit) -> Page:
     wanted: ListQuery = visit.query
-    since = await visit.streams.newest_id()
+    since, here = await visit.streams.newest_id(), {**wanted.typed(), "after": wanted.after}
     filters: Filters = ()
     items: list[Item] = []
     onward, status = "", 200
@@ -135,7 +134,8 @@ async def show(visit: Visit) -> Page:
         items, onward = await newest(visit, filters, after=wanted.after, cursor=wanted.cursor)
     except (Refusal, msgspec.ValidationError) as error:
         visit.draft, status = Draft(says=_said(error)), 400
-    asked = urlencode(filters)
+    asked, names = urlencode(filters), {"tag": "tag", "source": "source", "source_type": "channel"}
+    published = urlencode([(names[name], value) for name, value in filters if name in names])
     upto = (await _read_events(visit)).upto
     read = id_of(Seq(upto), (1 << 59) - 1) if upto else ""  # compares as the last id of its position
     shows = {
@@ -154,11 +154,8 @@ async def show(visit: Visit) -> Page:
         "live": "" if status != 200 or wanted.cursor else f"/live?{asked}",
         "since": since,
         "curl": curl(visit, "/v1/stream" + (f"?{asked}" if asked else ""), "-N"),
-        "published": _publication(filters),
-        "downloads": {
-            form: address("/stream/download", **wanted.typed(), after=wanted.after, format=form)
-            for form in ("csv", "ndjson")
-        },
+        "published": f"?{published}" if published else "",
+        "downloads": {form: address("/stream/download", **here, format=form) for form in ("csv", "ndjson")},
         "export": curl(visit, f"/v1/events/export?{asked}{'&' if asked else ''}format=csv", "-o events.csv"),
     }
     return Page("stream.html", say("Stream"), shows, status)
@@ -182,12 +179,6 @@ def _chips(wanted: ListQuery) -> list[Chip]:
     kind = say(TIERS[wanted.source_type].plural) if wanted.source_type else ""
     shown = {**wanted.typed(), "source_type": kind}
     return chips("/stream", wanted.typed() | {"after": wanted.after}, [(n, say(_FIELDS[n]), shown[n]) for n in _FIELDS])
-
-
-def _publication(filters: Filters) -> str:
-    names = {"tag": "tag", "source": "source", "source_type": "channel"}
-    asked = urlencode([(names[name], value) for name, value in filters if name in names])
-    return f"?{asked}" if asked else ""
 
 
 async def download(visit: Visit) -> ExportedFile:
@@ -305,8 +296,7 @@ async def read(visit: Visit) -> Page:
         "filtered": any(wanted.typed().values()),
         "stream": address("/stream", **wanted.typed()),
     }
-    title = entry.get("heading") or say("Reader")
-    return Page("reader.html", title, shows)
+    return Page("reader.html", entry.get("heading") or say("Reader"), shows)
 
 
 async def _unread_by_tag(visit: Visit, marks: ReadEvents) -> list[tuple[str, str, int]]:

@@ -40,12 +40,9 @@ def settings_of(visit: Visit) -> list[dict[str, str]]:
 def _in_words(value: object, unit: str) -> str:
     if unit == "B" and isinstance(value, int):
         return size(value)
-    shown = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else _word(value)
+    word = (say("no"), say("yes"))[value] if isinstance(value, bool) else str(value)
+    shown = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else word
     return f"{shown} {unit}".strip() if shown else say("none")
-
-
-def _word(value: object) -> str:
-    return (say("no"), say("yes"))[value] if isinstance(value, bool) else str(value)
 
 
 async def show(visit: Visit) -> Page:

@@ -75,13 +75,12 @@ def labels(hours: Sequence[int], now: Millis, zone: ZoneInfo) -> list[str]:
     """
     first = now // HOUR - len(hours) + 1
     began = [datetime.fromtimestamp((first + at) * HOUR / 1000, zone) for at in range(len(hours))]
-    return [_label(f"{at:%H:%M}", count) for at, count in zip(began, hours, strict=True)]
-
-
-def _label(time: str, count: int) -> str:
-    if not count:
-        return say("%(time)s: no events", time=time)
-    return say_many("%(time)s: %(count)s event", "%(time)s: %(count)s events", count, time=time)
+    return [
+        say_many("%(time)s: %(count)s event", "%(time)s: %(count)s events", count, time=f"{at:%H:%M}")
+        if count
+        else say("%(time)s: no events", time=f"{at:%H:%M}")
+        for at, count in zip(began, hours, strict=True)
+    ]
 
 
 async def today(visit: Visit) -> Page:

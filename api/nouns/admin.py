@@ -27,7 +27,7 @@ from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
 from api.streams.streams import Feed, overview_of
 from storage.records import trail
-from storage.records.destination import Attempt, Destination, Rates, Waiting
+from storage.records.destination import Destination
 from storage.records.identity import id_of, millis_of, rfc3339
 from storage.records.source import LOOKS, Source, SourceRuntime
 
@@ -53,9 +53,8 @@ async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
     if query.paths:
         found = call.context.overseer.rows(query.paths)
         return wire.TreePage(len(found), 0, await _tree_rows(call, found))
-    asked = RowQuery(
-        query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled)
-    )
+    opened, troubled = frozenset(query.open), frozenset(query.troubled)
+    asked = RowQuery(query.sort, query.filter, query.reverse, query.tree, opened, troubled)
     rows, total = await call.context.overseer.page(asked, query.start, query.limit)
     return wire.TreePage(total, query.start, await _tree_rows(call, rows))
 
@@ -86,7 +85,6 @@ async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
     return wire.Sizes(room.whole, room.free, tuple(found))
 
 
-_UNTRIED = Rates(0.0, 0.0)
 _RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2, "paused": 3}
 
 
@@ -105,26 +103,23 @@ async def deliveries(call: Call) -> Answer:
     rows = []
     for each in page:
         lines = await storage.outbox.attempts(each.id, 1)
-        rows.append(_row(each, waiting.get(each.id), rates.get(each.id, _UNTRIED), lines))
+        found, last = waiting.get(each.id), lines[0] if lines else None
+        row = made_of(
+            wire.DeliveryRow,
+            each,
+            state=_state(each),
+            waiting=0 if found is None else found.count,
+            oldest=None if found is None else rfc3339(found.oldest),
+            next=None if found is None else time_or_null(found.next_due),
+            failure_rate=round(rates[each.id].failure if each.id in rates else 0.0, 4),
+            last=None if last is None else made_of(wire.LastAttempt, last, error=first_line(last.error) or None),
+        )
+        rows.append(row)
     return Answer(wire.DeliveriesPage(len(every), query.start, tuple(rows)))
 
 
 def _state(each: Destination) -> wire.DeliveryState:
     return each.state if each.enabled else "paused"
-
-
-def _row(each: Destination, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt]) -> wire.DeliveryRow:
-    last = lines[0] if lines else None
-    return made_of(
-        wire.DeliveryRow,
-        each,
-        state=_state(each),
-        waiting=0 if waiting is None else waiting.count,
-        oldest=None if waiting is None else rfc3339(waiting.oldest),
-        next=None if waiting is None else time_or_null(waiting.next_due),
-        failure_rate=round(rates.failure, 4),
-        last=None if last is None else made_of(wire.LastAttempt, last, error=first_line(last.error) or None),
-    )
 
 
 TRAIL = 20
@@ -271,27 +266,20 @@ async def _act(act: str, of: str, call: Call) -> Answer:
 
 
 def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
-    return Route(
-        method="GET", path=f"/v1/admin{path}", scope="admin", run=run, says=says, answers={200: answer}, **more
-    )
+    path, answers = f"/v1/admin{path}", {200: answer}
+    return Route(method="GET", path=path, scope="admin", run=run, says=says, answers=answers, **more)
 
 
-_PART = "/tree/{path}"
+_PART, _STATES = "/tree/{path}", "Read the state of destinations, failing ones first."
 
 
 def _write(path: str, says: str, *refuses: str) -> Route:
     """Return the route of an action. The log names its target by place; a part by its path in the tree."""
     before, brace, _ = path[1:].partition("{")
     of = before if brace and not path.startswith(_PART) else ""
-    return Route(
-        method="POST",
-        path=f"/v1/admin{path}",
-        scope="admin",
-        run=partial(_act, path.rpartition("/")[2], of),
-        says=says,
-        answers={202: wire.Done},
-        refuses=refuses,
-    )
+    run, path = partial(_act, path.rpartition("/")[2], of), f"/v1/admin{path}"
+    answers = {202: wire.Done}
+    return Route(method="POST", path=path, scope="admin", run=run, says=says, answers=answers, refuses=refuses)
 
 
 ROUTES = (
@@ -300,13 +288,7 @@ ROUTES = (
     _read("/tree", _tree, "Read a page of the tree, worst first.", wire.TreePage, query=wire.TreeQuery),
     _read(_PART, part, "Read the details of one part.", wire.TreePart),
     _read("/feed", feed, "Follow figures, state changes and events.", str, media="text/event-stream"),
-    _read(
-        "/deliveries",
-        deliveries,
-        "Read the state of destinations, failing ones first.",
-        wire.DeliveriesPage,
-        query=wire.DeliveriesPageQuery,
-    ),
+    _read("/deliveries", deliveries, _STATES, wire.DeliveriesPage, query=wire.DeliveriesPageQuery),
     _read("/sizes", _sizes, "Read the sizes, largest sources first.", wire.Sizes, query=wire.SizesQuery),
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
     _read("/streams", streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),

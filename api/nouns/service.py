@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -90,9 +91,8 @@ async def look_keys(call: Call) -> Answer:
         raise Refusal("not-found", "This service does not sign its checks: the setting `sign_looks` is off.")
     authority = context.settings.public_url().partition("://")[2].lower()
     found = await context.look_keys(authority, context.world.now() // 1000)
-    return Answer(
-        found.body, media=_LOOK_KEYS_MEDIA, headers={"Cache-Control": "public, max-age=3600", **found.headers}
-    )
+    headers = {"Cache-Control": "public, max-age=3600", **found.headers}
+    return Answer(found.body, media=_LOOK_KEYS_MEDIA, headers=headers)
 
 
 @ROUTES("GET", SECURITY_TXT, {200: str}, refuses=("not-found",), media="text/plain; charset=utf-8", **_PUBLIC)
@@ -111,16 +111,12 @@ async def security_txt(call: Call) -> Answer:
     return Answer(text.encode(), media="text/plain; charset=utf-8", headers={"Cache-Control": "public, max-age=86400"})
 
 
-@ROUTES("GET", "/healthz", _OBJECT, scope=PUBLIC)
-async def _healthz(call: Call) -> Answer:
-    """Check that the process is alive."""
-    return health(call.context)
+async def _probed(path: str, call: Call) -> Answer:
+    return PROBES[path](call.context)
 
 
-@ROUTES("GET", "/readyz", _OBJECT, scope=PUBLIC)
-async def _readyz(call: Call) -> Answer:
-    """Check that the service is ready."""
-    return readiness(call.context)
+for _path, _says in (("/healthz", "Check that the process is alive."), ("/readyz", "Check that the service is ready.")):
+    ROUTES("GET", _path, _OBJECT, scope=PUBLIC, says=_says)(partial(_probed, _path))
 
 
 PREFIX = "sanderling_"

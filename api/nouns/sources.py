@@ -216,11 +216,6 @@ async def add(call: OperationContext, new: NewSource, where: str = "body") -> vi
     )
 
 
-async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[views.AddedSource | Failed]:
-    urls = [new.url for new in batch]
-    return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
-
-
 def _asks(message: Callable[[SourceId, Reply[R]], messages.RegistryMessage]) -> _OfOne[R]:
     """Return the operation that sends the registry one message about a source. Raises NotFound, and its errors."""
     return lambda call, id: ask_registry(call, partial(message, known(id)))
@@ -445,7 +440,8 @@ async def create(call: Call) -> Answer:
     """Classify a URL and watch it; or up to 20 at once."""
     if isinstance(call.body, wire.SourceBatch):
         batch = call.body.sources
-        outcomes = await add_each(call, batch)
+        urls = [new.url for new in batch]
+        outcomes = await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
         base_url = call.context.settings.public_url()
         results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch, outcomes, strict=True))
         well = all(isinstance(outcome, views.AddedSource) for outcome in outcomes)

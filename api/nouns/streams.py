@@ -45,19 +45,12 @@ _ALL = Carried()
 _HEARS = frozenset({"stream:read", "stream:read:heartbeats"})
 
 
-class OpenStream(NamedTuple):
-    """A reader, and the id after which it begins."""
-
-    reader: Reader
-    replay_from: str
-
-
-async def everything(call: OperationContext, query: StreamQuery, listener: Listener) -> OpenStream:
+async def everything(call: OperationContext, query: StreamQuery, listener: Listener) -> Reader:
     """Open a stream of all events that pass the filters. Raises Refusal (400, 410, 429)."""
     return await _open(call, query, listener)
 
 
-async def channel(call: OperationContext, name: str, query: StreamQuery, listener: Listener) -> OpenStream:
+async def channel(call: OperationContext, name: str, query: StreamQuery, listener: Listener) -> Reader:
     """Open a stream of one channel: of the service, a template or an alert. Raises NotFound, Refusal."""
     return await _open(call, query, listener, await carried(call, name))
 
@@ -77,7 +70,7 @@ async def carried(call: OperationContext, name: str) -> Carried:
     return Carried(of_alerts=of_alerts)
 
 
-async def _open(call: OperationContext, query: StreamQuery, listener: Listener, of: Carried = _ALL) -> OpenStream:
+async def _open(call: OperationContext, query: StreamQuery, listener: Listener, of: Carried = _ALL) -> Reader:
     if query.heartbeats and isinstance(listener.who, ApiKey) and _HEARS.isdisjoint(listener.who.scopes):
         raise Refusal("forbidden", "Heartbeats need the scope stream:read, or stream:read:heartbeats.")
     languages = await call.streams.languages() if query.keyword else ()
@@ -97,8 +90,7 @@ async def _open(call: OperationContext, query: StreamQuery, listener: Listener, 
     call.streams.check_room(listener.who)
     cursor, replay_from = await _start(call, query.since, listener.last)
     storage = call.context.storage
-    reader = Reader(storage.log, storage.tail, event_filter, cursor=cursor, form=listener.form, replay_from=replay_from)
-    return OpenStream(reader, replay_from)
+    return Reader(storage.log, storage.tail, event_filter, cursor=cursor, form=listener.form, replay_from=replay_from)
 
 
 def _hidden(call: OperationContext, listener: Listener, of: Carried) -> Callable[[str], bool] | None:
@@ -163,6 +155,6 @@ def _listener(call: Call) -> Listener:
     return Listener(call.key, call.headers.get("Last-Event-ID", "").strip(), "ndjson" if ndjson else "sse")
 
 
-def _answer(opened: OpenStream) -> Answer:
-    headers = HEADERS | {"Sanderling-Replay-From": opened.replay_from}
-    return Answer(b"", media=MEDIA[opened.reader.form], headers=headers, stream=opened.reader)
+def _answer(reader: Reader) -> Answer:
+    headers = HEADERS | {"Sanderling-Replay-From": reader.replay_from}
+    return Answer(b"", media=MEDIA[reader.form], headers=headers, stream=reader)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 from unicodedata import combining, normalize
 
-from actors.language.speaking import say
+from actors.language.speaking import noted, say
 from api.dashboard.forms import InvalidForm
 
 WORDS: Final = frozenset(files("api.dashboard").joinpath("account", "common_words.txt").read_text("utf-8").split())
@@ -33,22 +33,16 @@ _WORD, _WALK, _AGAIN, _YEAR, _DIGIT, _SIGN, _LETTER = 3, 2, 1, 2, 1, 1, 3
 _ROWS = ("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./")
 _KEY: Final = {key: (row, place) for row, keys in enumerate(_ROWS) for place, key in enumerate(keys)}
 _PLAIN_SIGN = str.maketrans('!"@#$%^&*()_+{}:<>?~', "1'23456789" + "0-=[];,./`")
-_AS_LETTERS = tuple(
-    str.maketrans(signs, letters) for signs, letters in (("@4301!$5789", "aaeoiissgtg"), ("@4301!$57", "aaeolisst"))
-)
+_AS_LETTERS = (str.maketrans("@4301!$5789", "aaeoiissgtg"), str.maketrans("@4301!$57", "aaeolisst"))
 _LONGEST_WORD: Final = max(map(len, WORDS))
 _YEAR_FORM = re.compile("(?:19|20)[0-9]{2}")
 
 
 def check_password(password: str, again: str) -> None:
     """Refuse a password that is easy to guess, or whose repetition differs. Raises InvalidForm."""
+    short = noted("At least %(count)s characters. A sentence of four words or more is strong and easy to remember.")
     if len(password) < SHORTEST:
-        raise InvalidForm(
-            password=say(
-                "At least %(count)s characters. A sentence of four words or more is strong and easy to remember.",
-                count=SHORTEST,
-            )
-        )
+        raise InvalidForm(password=say(short, count=SHORTEST))
     if len(password) > LONGEST:
         raise InvalidForm(password=say("At most %(count)s characters.", count=LONGEST))
     if len(set(password)) < FEWEST_KINDS:
@@ -75,9 +69,8 @@ def is_common(password: str) -> bool:
 def cost_of(text: str) -> int:
     best = [0] + [_LETTER * len(text)] * len(text)
     for end in range(1, len(text) + 1):
-        best[end] = min(
-            best[begin] + cost for begin in range(end) if (cost := _cost_of_part(text, begin, end)) is not None
-        )
+        costs = ((best[begin], _cost_of_part(text, begin, end)) for begin in range(end))
+        best[end] = min(before + cost for before, cost in costs if cost is not None)
     return best[-1]
 
 

@@ -17,27 +17,21 @@ from actors.language.speaking import noted, say, say_many
 from api.dashboard.drawing import span
 from api.dashboard.events import items_by_id
 from api.dashboard.forms import InvalidForm
-from api.dashboard.lists import Chip, address, chips
+from api.dashboard.lists import address, chips
 from api.dashboard.screen import Page, Visit
 from api.nouns import destinations
 from storage.records.destination import KEPT_ATTEMPTS, Attempt, Destination, Result, Waiting
 from storage.records.identity import Millis, id_of, millis_of, parse_rfc3339, rfc3339
 
 
-class RetryStep(NamedTuple):
-    """A step of the schedule. wait: the time since the previous failure, as text. state: done, next or ahead."""
-
-    number: int
-    wait: str
-    state: str
-
-
 class Clock(NamedTuple):
-    """A failed delivery that will be retried. end: about when it is given up."""
+    """A failed delivery that will be retried. end: about when it is given up. steps: of the schedule, with the time
+    since the previous failure as text.
+    """
 
     attempt: int
     next_at: Millis
-    steps: Sequence[RetryStep]
+    steps: Sequence[dict[str, Any]]
     end: Millis
 
 
@@ -55,7 +49,7 @@ def clock_of(line: Attempt) -> Clock | None:
     done = line.attempt
     waits = (say("at once"), *map(span, WAITS))
     states = ("done",) * done + ("next",) + ("ahead",) * ATTEMPTS
-    steps = [RetryStep(number + 1, waits[number], states[number]) for number in range(ATTEMPTS)]
+    steps = [{"number": n + 1, "wait": waits[n], "state": states[n]} for n in range(ATTEMPTS)]
     return Clock(done, line.next_at, steps, Millis(line.next_at + 1000 * sum(WAITS[done:])))
 
 
@@ -142,24 +136,7 @@ class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     until: Annotated[str, Meta(max_length=40)] = ""
 
 
-class _Event(Struct):
-    title: str = ""
-    key_id: str = ""
-    signed_at: str = ""
-
-
-_event = msgspec.json.Decoder(_Event)
 _RESULTS: Final = {"sent": noted("delivered"), "retry": noted("failed, will retry"), "given_up": noted("given up")}
-
-
-def _chips(hook: Destination, query: DeliveriesQuery) -> list[Chip]:
-    asked = {name: str(value) for name, value in msgspec.structs.asdict(query).items() if value}
-    named = (
-        ("result", say("Result"), say(_RESULTS[query.result]) if query.result else ""),
-        ("start", say("From"), query.start),
-        ("end", say("To"), query.end),
-    )
-    return chips(f"/destinations/{hook.id}/deliveries", asked | {"before": ""}, named)
 
 
 async def deliveries(visit: Visit) -> Page:
@@ -171,12 +148,15 @@ async def deliveries(visit: Visit) -> Page:
     further = fitting[PAGE - 1].number if len(fitting) > PAGE else None
     if further is None and len(lines) == KEPT_ATTEMPTS:
         further = lines[-1].number  # given-up ones may continue below the newest thousand
+    asked = {name: str(value) for name, value in msgspec.structs.asdict(query).items() if value}
+    result = say(_RESULTS[query.result]) if query.result else ""
+    named = (("result", say("Result"), result), ("start", say("From"), query.start), ("end", say("To"), query.end))
     shows = {
         "hook": hook,
         "lines": page,
         "items": await items_by_id(visit, (line.event_id for line in page)),
         "odd": odd,
-        "chips": _chips(hook, query),
+        "chips": chips(f"/destinations/{hook.id}/deliveries", asked | {"before": ""}, named),
         "filtered": bool(query.result or query.cause or query.delivery or query.start or query.end),
         "caption": say_many("%(count)s attempt, the newest first", "%(count)s attempts, the newest first", len(page)),
         "next": "" if further is None else link(hook, query, before=further),
@@ -239,9 +219,9 @@ async def _body(visit: Visit, event_id: str) -> dict[str, Any] | None:
     if event is None:
         return None
     text = msgspec.json.format(event.body, indent=2).decode("utf-8", "replace")
-    told = _event.decode(event.body)
-    signature = {"key_id": told.key_id, "signed_at": told.signed_at}
-    return {"text": text[:_BODY], "cut": len(text) > _BODY, "title": told.title} | signature
+    told = msgspec.json.decode(event.body)
+    shown = {name: told.get(name, "") for name in ("title", "key_id", "signed_at")}
+    return {"text": text[:_BODY], "cut": len(text) > _BODY} | shown
 
 
 def link(hook: Destination, query: DeliveriesQuery, before: int | None = None) -> str:

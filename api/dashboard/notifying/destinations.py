@@ -285,11 +285,8 @@ async def create(visit: Visit) -> Go:
     there, name = f"/destinations/{made.destination.id}", made.destination.label
     says = say("New matches of “%(alert)s” go to %(name)s.", alert=alert.name, name=name)
     if made.invited is not None and not made.invited.delivered:
-        says = say(
-            "The confirmation mail was not sent: %(reason)s. Fix that, then send it again.",
-            reason=translated(made.invited.error or ""),
-        )
-        return Go(there, says, bad=True)
+        says = noted("The confirmation mail was not sent: %(reason)s. Fix that, then send it again.")
+        return Go(there, say(says, reason=translated(made.invited.error or "")), bad=True)
     if not made.destination.confirmed:
         says = say("%(name)s got a mail asking to confirm. Nothing else is sent before that.", name=name)
         return Go(there, says)
@@ -557,13 +554,12 @@ async def invite(visit: Visit) -> Go:
     return Go(_path(visit), says, bad=True)
 
 
+_BOTH = noted("For 24 hours each delivery is signed with both secrets. Give the receiver the new one within that time.")
+
+
 async def rotate(visit: Visit) -> Go:
     made = await destinations.rotate(visit, visit.path["id"])
-    says = say(
-        "For 24 hours each delivery is signed with both secrets. Give the receiver the new one within that time."
-    )
-    if not made.destination.enabled:
-        says = say("Give it to the receiver, then resume the destination.")
+    says = say(_BOTH) if made.destination.enabled else say("Give it to the receiver, then resume the destination.")
     return Go(_path(visit), says, secret=signing_secret(made.destination.label, made.secret))
 
 
