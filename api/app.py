@@ -33,8 +33,6 @@ from api.route import Route
 from api.unsent import ADDRESS
 from storage.records.access import ApiKey
 
-_ID_LENGTH = 64
-
 
 class UrlPartConverter(BaseConverter):
     """A path in the tree. It matches nothing else, so the rest of the route stays unambiguous."""
@@ -100,11 +98,8 @@ def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:
     app.url_map.converters["part"] = UrlPartConverter
-    app.config.update(
-        BODY_TIMEOUT=BODY_TIMEOUT,
-        RESPONSE_TIMEOUT=None,  # the connection has a deadline on each send
-        PROVIDE_AUTOMATIC_OPTIONS=False,
-    )
+    # Without a timeout: the connection has a deadline on each send.
+    app.config.update(BODY_TIMEOUT=BODY_TIMEOUT, RESPONSE_TIMEOUT=None, PROVIDE_AUTOMATIC_OPTIONS=False)
     app.url_map.merge_slashes = False  # a redirect would not be a problem document
     app.before_request(partial(_admit, app))
     app.after_request(partial(_sign_off, app))
@@ -121,18 +116,16 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
 
 async def _admit(app: Api) -> Response | None:
     given = request.headers.get("X-Request-Id", "")
-    g.request_id = given if _tame(given) else app.new_request_id()
+    is_tame = 0 < len(given) <= 64 and given.isascii() and given.replace("-", "").replace("_", "").isalnum()
+    g.request_id = given if is_tame else app.new_request_id()
     scope: Any = request.scope
     scope[ADDRESS] = g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
     g.face = face = app.face_of(request.scope)
     answer = await face.admit()
     rule = request.url_rule
     # The framework reads "//sources" as "/sources"; a proxy in front may not.
-    if (
-        answer is None
-        and rule is not None
-        and (app.declared[rule.endpoint] is not face or request.scope["path"].startswith("//"))
-    ):
+    is_odd = rule is not None and (app.declared[rule.endpoint] is not face or request.scope["path"].startswith("//"))
+    if answer is None and is_odd:
         raise NotFound
     return answer
 
@@ -157,7 +150,3 @@ async def _sign_off(app: Api, response: Response) -> Response:
     said = {"method": request.method, "path": _safe_path(request.path), "status": response.status_code}
     app.context.world.log("http.request", level="debug", request_id=g.request_id, **said, key=g.face.asker())
     return response
-
-
-def _tame(text: str) -> bool:
-    return 0 < len(text) <= _ID_LENGTH and text.isascii() and text.replace("-", "").replace("_", "").isalnum()

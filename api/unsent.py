@@ -153,11 +153,8 @@ class Outgoing:
 
 
 def _instead(head: Message, refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
-    kept = [
-        (name, value)
-        for name, value in head["headers"]
-        if not name.lower().startswith(b"content-") and name.lower() not in _ABOUT_BODY
-    ]
+    others = [pair for pair in head["headers"] if not pair[0].lower().startswith(b"content-")]
+    kept = [pair for pair in others if pair[0].lower() not in _ABOUT_BODY]
     about = {"content-type": MEDIA, "content-length": str(len(body)), "cache-control": "no-store", **refusal.headers}
     return [*kept, *((name.lower().encode(), value.encode()) for name, value in about.items())]
 

@@ -20,7 +20,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from actors.language.speaking import decimal, noted, noted_as, say, say_as
 from actors.versions import DiffParagraph
-from storage.records.event import ChangeKind, Delta, Diff, Event, Span, Spans, TypedChange, Value
+from storage.records.event import ChangeKind, Delta, Diff, Event, Span, Spans, Value
 from storage.records.identity import Millis, parse_rfc3339, rfc3339
 from storage.records.message import OURS, Message, in_english
 from storage.records.message import Value as MessageValue
@@ -115,11 +115,8 @@ def _each_place_once(lines: Iterable[DifferenceLine]) -> Iterator[DifferenceLine
 def _in_order(diff: Diff, delta: Delta | None) -> Iterator[DifferenceLine]:
     ops = delta.ops if delta is not None else ()
     at = {text: n for n, op in enumerate(ops) for text in (op.before, op.text, op.after) if text}
-    found = [
-        (pair.after, [*_pair(pair.before, pair.after, pair.spans, str(pair.context or ""))]) for pair in diff.changed
-    ]
-    for came, text, place in diff.singles():
-        found.append((text, [_whole("+", text, str(place)) if came else _whole("-", text, str(place))]))
+    found = [(it.after, [*_pair(it.before, it.after, it.spans, str(it.context or ""))]) for it in diff.changed]
+    found += [(text, [_whole("+" if came else "-", text, str(place))]) for came, text, place in diff.singles()]
     for _, lines in sorted(found, key=lambda one: at.get(one[0], len(at))):
         yield from lines
 
@@ -185,15 +182,11 @@ def typed_lines(event: Event) -> list[dict[str, Any]]:
         value = one.before if not isinstance(one.after, Value) else one.after
         if one.kind in _SHOWN or (isinstance(value, Value) and isinstance(value.type, str)):
             before, after = (side.text if isinstance(side, Value) else "" for side in (one.before, one.after))
+            ends = (("lowest", one.lowest_since), ("highest", one.highest_since))
+            record = next(((end, since) for end, since in ends if isinstance(since, str)), None)
             line = {"kind": one.kind, "label": one.path or one.label, "before": before, "after": after}
-            found.append(line | {"record": _record(one)})
+            found.append(line | {"record": record})
     return found[:MOST_TYPED]
-
-
-def _record(change: TypedChange) -> tuple[str, str] | None:
-    if isinstance(change.lowest_since, str):
-        return "lowest", change.lowest_since
-    return ("highest", change.highest_since) if isinstance(change.highest_since, str) else None
 
 
 Stamp = int | str | None
@@ -424,10 +417,8 @@ def steps(
     low, high, first, (width, height) = min(values), max(values), starts[0], size
     across = width / max(1, end - first)
     up = (height - 2) / (high - low) if high > low else 0
-    placed = [
-        (round((start - first) * across, 1), round(height - 1 - (value - low) * up, 1) if up else height / 2)
-        for value, start in zip(values, starts, strict=True)
-    ]
+    heights = [round(height - 1 - (value - low) * up, 1) if up else height / 2 for value in values]
+    placed = [(round((start - first) * across, 1), y) for start, y in zip(starts, heights, strict=True)]
     path = f"M{placed[0][0]:g} {placed[0][1]:g}"
     for number, (x, y) in enumerate(placed[1:]):
         over = gone.get(number)

@@ -39,6 +39,9 @@ class BelowSeen(Declared, frozen=True):
     """The dynamic children of a part: their number and their worst state."""
 
 
+_MARKS = " ".join(f"`{state.short}`: {state.word}." for state in LOOKS.values())
+
+
 class TreeRow(Struct, frozen=True):
     """One part of the service, one source or one destination. `error` is one line of plain text, or empty."""
 
@@ -56,13 +59,7 @@ class TreeRow(Struct, frozen=True):
     mailbox: Annotated[int | None, Meta(description="Messages in its mailbox; null without one")] = None
     handled: Annotated[int | None, Meta(description="Messages that it has received so far")] = None
     pace_s: Annotated[float | None, Meta(description="Seconds between a source's checks at its present pace")] = None
-    marks: Annotated[
-        str,
-        Meta(
-            description="A source's last checks, newest last, one mark each. "
-            + " ".join(f"`{state.short}`: {state.word}." for state in LOOKS.values())
-        ),
-    ] = ""
+    marks: Annotated[str, Meta(description=f"A source's last checks, newest last, one mark each. {_MARKS}")] = ""
     below: Annotated[BelowSeen | None, Meta(description="The children of `sources` and `destinations`")] = None
 
 

@@ -14,13 +14,8 @@ from storage.records.alert import MOST_SOURCES, MOST_TAGS, NOTICES_OF_SOURCES, A
 from storage.records.destination import DeliveryMode
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
-FilterQuery = Annotated[
-    str,
-    Meta(
-        description=WORDS["filter_query"],
-        extra_json_schema={"format": "alert-query", "maxLength": 4096},  # the parser reports the position
-    ),
-]
+_QUERY = {"format": "alert-query", "maxLength": 4096}  # the parser reports the position
+FilterQuery = Annotated[str, Meta(description=WORDS["filter_query"], extra_json_schema=_QUERY)]
 Match = Annotated[Matching, Meta(description=WORDS["match"])]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
 SourceId = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "uuid"})]
@@ -28,17 +23,14 @@ SourceIds = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, descri
 PrivateSources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description=WORDS["private_source_ids"])]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=MOST_TAGS, description=WORDS["tags"])]
-Channel = Annotated[
-    str,
-    Meta(
-        pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)",
-        description=WORDS["channel"],
-        extra={"form": "at most 63 of a-z, 0-9, - and _, with a letter or a digit first"},
-    ),
-]
+_NAME = {"form": "at most 63 of a-z, 0-9, - and _, with a letter or a digit first"}
+Channel = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)", description=WORDS["channel"], extra=_NAME)]
 Notices = Annotated[tuple[AlertType, ...], Meta(max_length=20, description=WORDS["notices"])]
 NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds that a problem lasts before its notice")]
 OncePerStory = Annotated[bool | None, Meta(description=WORDS["once_per_story"])]
+
+_MATCH = "Which text of a page to match: both sides of a change, added or removed text only, or the whole page."
+_ONCE = "If several sources report the same story: only the first, or all. A new alert over several: the first."
 
 
 class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,17 +46,8 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     notices: Notices = NOTICES_OF_SOURCES
     notice_after: NoticeAfter = 3600
     anomaly_enabled: bool = False
-    match: Annotated[
-        Match,
-        option("Which text of a page to match: both sides of a change, added or removed text only, or the whole page."),
-    ] = "change"
-    once_per_story: Annotated[
-        OncePerStory,
-        option(
-            "If several sources report the same story: only the first, or all. A new alert over several: the first.",
-            "--once-per-story/--every-event",
-        ),
-    ] = None
+    match: Annotated[Match, option(_MATCH)] = "change"
+    once_per_story: Annotated[OncePerStory, option(_ONCE, "--once-per-story/--every-event")] = None
     default_destinations: bool = True
     managed: ManagedBy = None
     private_source_ids: PrivateSources = ()

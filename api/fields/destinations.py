@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -13,19 +13,12 @@ from api.fields import WORDS
 from api.fields.alerts import Name
 from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
 
-HookUrl = Annotated[
-    str, Meta(min_length=1, max_length=2048, description="Public https", extra_json_schema={"format": "uri"})
-]
+_URI = {"format": "uri"}
+HookUrl = Annotated[str, Meta(min_length=1, max_length=2048, description="Public https", extra_json_schema=_URI)]
 Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily digest's window ends")]
 Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
-ClockTime = Annotated[
-    str,
-    Meta(
-        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$(?!\n)",
-        description="HH:MM",
-        extra={"form": "a time of day as HH:MM, from 00:00 to 23:59"},
-    ),
-]
+_CLOCK = {"form": "a time of day as HH:MM, from 00:00 to 23:59"}
+ClockTime = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$(?!\n)", description="HH:MM", extra=_CLOCK)]
 Weekdays = Annotated[tuple[Weekday, ...], Meta(min_length=1, max_length=7, description=WORDS["weekdays"])]
 
 
@@ -39,26 +32,15 @@ class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 BodyFormat = Annotated[Format, Meta(description=WORDS["format"])]
-KindName = Annotated[
-    str,
-    Meta(
-        pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)",
-        description=WORDS["kind"],
-        examples=["webhook", "slack"],
-        extra={"form": "small letters, digits and hyphens"},
-    ),
-]
+_KIND: Any = {"examples": ["webhook", "slack"], "extra": {"form": "small letters, digits and hyphens"}}
+KindName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)", description=WORDS["kind"], **_KIND)]
 OptionValue = Annotated[str, Meta(max_length=4096)]
 Options = Annotated[dict[str, OptionValue | None], Meta(max_length=20, description=WORDS["options"], examples=[{}])]
 AtOnce = Annotated[int, Meta(ge=0, le=500, description=WORDS["most_at_once"])]
-OwnSecret = Annotated[
-    str,
-    Meta(
-        pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)",
-        extra={"form": "whsec_ and base64 of 24 to 64 random bytes"},
-        description=WORDS["secret"],
-    ),
-]
+_SECRET: Any = {"extra": {"form": "whsec_ and base64 of 24 to 64 random bytes"}, "description": WORDS["secret"]}
+OwnSecret = Annotated[str, Meta(pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)", **_SECRET)]
+
+_MODE = option("Each match at once, or the matches of a period together.", "--mode")
 
 
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,9 +49,7 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     url: HookUrl | UnsetType = UNSET
     kind: KindName = "webhook"
     options: Options = {}
-    delivery_mode: Annotated[
-        DeliveryMode, option("Each match at once, or the matches of a period together.", "--mode")
-    ] = "instant"
+    delivery_mode: Annotated[DeliveryMode, _MODE] = "instant"
     label: Name | None = None
     digest_hour: Hour = 8
     digest_timezone: Zone = "UTC"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -20,16 +20,13 @@ Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with a
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
 AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
 ChannelName = Annotated[str, Meta(min_length=1, max_length=200, description=WORDS["published_channel"])]
-EndsOn = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)",
-        description="Its last day in UTC. Afterwards its addresses answer 410",
-        extra_json_schema={"format": "date"},
-        extra={"form": "a day, such as 2026-12-31"},
-    ),
-    option("Its last day in UTC, such as 2026-12-31. Afterwards its addresses answer 410."),
-]
+_LAST_DAY: Any = {
+    "description": "Its last day in UTC. Afterwards its addresses answer 410",
+    "extra_json_schema": {"format": "date"},
+    "extra": {"form": "a day, such as 2026-12-31"},
+}
+_SAYS = option("Its last day in UTC, such as 2026-12-31. Afterwards its addresses answer 410.")
+EndsOn = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)", **_LAST_DAY), _SAYS]
 
 
 class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

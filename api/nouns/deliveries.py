@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -95,11 +95,8 @@ class Digest(Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...]
 
 
-_POSITION = {"format": "position"}
-Position = Annotated[
-    str,
-    Meta(min_length=1, max_length=100, description="An RFC 3339 time or an event's id", extra_json_schema=_POSITION),
-]
+_POSITION: Any = {"description": "An RFC 3339 time or an event's id", "extra_json_schema": {"format": "position"}}
+Position = Annotated[str, Meta(min_length=1, max_length=100, **_POSITION)]
 
 
 class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
@@ -28,18 +28,9 @@ from storage.records.identity import Millis
 
 MOST = 100
 """Secrets per request."""
-SecretName = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=100,
-        description="For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option",
-        examples=["headers"],
-    ),
-]
-SecretValue = Annotated[
-    str, Meta(max_length=32_768, description="The value to compare", examples=["Authorization: Bearer 3"])
-]
+_NAME = "For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option"
+SecretName = Annotated[str, Meta(min_length=1, max_length=100, description=_NAME, examples=["headers"])]
+_VALUE: Any = {"description": "The value to compare", "examples": ["Authorization: Bearer 3"]}
 
 
 class SupposedSecret(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +39,7 @@ class SupposedSecret(Struct, frozen=True, forbid_unknown_fields=True):
     of: Literal["source", "destination"]
     id: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
     name: SecretName
-    value: SecretValue
+    value: Annotated[str, Meta(max_length=32_768, **_VALUE)]
 
     def __repr__(self) -> str:
         return f"SupposedSecret({self.of!r}, {self.id!r}, {self.name!r})"

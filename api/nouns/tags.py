@@ -165,7 +165,7 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
         both = tuple(dict.fromkeys((*alert.tags, *renamed(alert.tags, before, after))))
         await alerts.change(call, alert.id, {"tags": both})
     moved = await _give(call, before, after)
-    ids = await _having(call, before)
+    ids = [one.id for one in await sources.every(call, MOST + 1, SourceSelection(tags=(f"{before}/*",)))]
 
     def theirs(tags: tuple[str, ...]) -> tuple[str, ...]:
         return renamed([tag for tag in tags if tag.partition(":")[0] not in OWN_NAMESPACES], before, after)
@@ -206,10 +206,6 @@ async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
 
 def _named(tags: Sequence[str], old: str, new: str) -> bool:
     return renamed(tags, old, new) != tuple(tags)
-
-
-async def _having(call: OperationContext, tag: str) -> list[str]:
-    return [one.id for one in await sources.every(call, MOST + 1, SourceSelection(tags=(f"{tag}/*",)))]
 
 
 _TELLS = "alerts:write"

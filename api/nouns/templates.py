@@ -20,16 +20,9 @@ from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Alert
 from storage.records.tiers import SourceType
 
-Params = Annotated[
-    dict[str, Any],
-    Meta(
-        max_length=20,
-        description=WORDS["params"],
-        extra_json_schema={
-            "additionalProperties": {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 260}}
-        },
-    ),
-]
+_VALUES = {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 260}}
+_PARAMS = Meta(max_length=20, description=WORDS["params"], extra_json_schema={"additionalProperties": _VALUES})
+Params = Annotated[dict[str, Any], _PARAMS]
 Url = Annotated[str, Meta(min_length=1, max_length=2048)]
 Only = Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MOST_SOURCES, description=WORDS["only"])]
 
@@ -250,14 +243,13 @@ def preview_of(found: InstantiationPreview, *, alerts: bool) -> TemplatePreview:
 def report_of(template: Template, report: Report) -> TemplateReport:
     count = Counter(outcome.status for outcome in report.sources)
     first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
+    given = ((one, {"source_id": one.source, "detected_type": one.type}) for one in report.sources)
+    sources = (made_of(ReportedSource, one, one.wanted, **more) for one, more in given)
     return TemplateReport(
         template=template.id,
         version=template.version,
         status="complete" if report.complete else "partial",
-        sources=tuple(
-            made_of(ReportedSource, one, one.wanted, source_id=one.source, detected_type=one.type)
-            for one in report.sources
-        ),
+        sources=tuple(sources),
         alerts=tuple(made_of(ReportedAlert, one, alert_id=one.alert, source_count=one.count) for one in report.alerts),
         next_steps=NextSteps(
             add_destination=None if first is None else f"/alerts/{first}/destinations",

@@ -32,8 +32,7 @@ def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
 
 
 def _schemas(routes: Sequence[Route]) -> Route:
-    kinds = published(routes, KINDS_SENT)
-    media = "application/schema+json"
+    kinds, media = published(routes, KINDS_SENT), "application/schema+json"
 
     async def serve(call: Call) -> Answer:
         kind = kinds.get(call.path["name"])

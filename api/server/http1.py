@@ -328,12 +328,9 @@ class LiveStream(KeepaliveState):
         self.ended = wire.eof
         place = reader if isinstance(reader, Reader) else None
         self.parks = place is not None and wire.parks
-        whose = (
-            StreamOwner(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else StreamOwner(key.id, "dashboard")
-        )
-        self._row = context.open_streams.add(
-            whose, address, asked, context.world.now(), progress=place, close=self.cancel
-        )
+        named = (key.name, key.prefix) if isinstance(key, ApiKey) else ("dashboard",)
+        whose, add, now = StreamOwner(key.id, *named), context.open_streams.add, context.world.now()
+        self._row = add(whose, address, asked, now, progress=place, close=self.cancel)
         streams.add(self, key)
         wire.on_eof = self.cancel
         wire.hold(SEND_SIZE)
@@ -640,18 +637,13 @@ def probed(api: Api, request: h11.Request) -> Whole | None:
 
 
 def refused(api: Api, status: int, fault: Fault | None) -> Whole:
-    where, rule = (
-        (fault.where, fault.rule) if fault else ("head", "The request is not HTTP/1.1 as RFC 9112 defines it.")
-    )
+    where, rule = "head", "The request is not HTTP/1.1 as RFC 9112 defines it."
+    if fault is not None:
+        where, rule = fault.where, fault.rule
     refusal = Refusal(_SLUGS.get(status, "invalid-request"), rule, [FieldError(where, rule)])
     request_id = api.new_request_id()
     api.context.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)
-    headers = [
-        (b"content-type", MEDIA.encode()),
-        (b"x-request-id", request_id.encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-    ]
-    if status == 503:
-        headers.append((b"retry-after", b"10"))
-    return refusal.status, headers, refusal.encode(api.base_url)
+    headers = {"content-type": MEDIA, "x-request-id": request_id, "cache-control": "no-store"}
+    headers |= {"x-content-type-options": "nosniff"} | ({"retry-after": "10"} if status == 503 else {})
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+    return refusal.status, pairs, refusal.encode(api.base_url)

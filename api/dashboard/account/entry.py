@@ -21,7 +21,7 @@ from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Run, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
 from api.nouns import destinations
-from storage.records.access import Password, Session, SetUpLink
+from storage.records.access import Password, SetUpLink
 from storage.records.identity import Millis
 
 LINK_LIFE = 3_600_000
@@ -146,18 +146,14 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
     """Check the password in an open session, despite strangers' tries. Raises InvalidForm at `field`, Refusal (429)."""
     assert visit.session is not None
     visit.attempts.in_session(visit.session.id)
-    present = await _password_of(visit, visit.session)
+    present = await visit.context.storage.people.password()
+    if visit.session.person:
+        person = await visit.context.storage.accounts.get(visit.session.person)
+        present = Password(person.hashed, person.created_at) if person is not None and person.hashed else None
     if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
         visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
         raise InvalidForm(**{field: say("Wrong password.")})
     return present
-
-
-async def _password_of(visit: Visit, session: Session) -> Password | None:
-    if not session.person:
-        return await visit.context.storage.people.password()
-    person = await visit.context.storage.accounts.get(session.person)
-    return Password(person.hashed, person.created_at) if person is not None and person.hashed else None
 
 
 MAIL_PATH = "/mail/{id}/{secret}"

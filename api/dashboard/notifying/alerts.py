@@ -25,7 +25,7 @@ from api.dashboard.lists import address, part
 from api.dashboard.notifying.destinations import MODES, sample, standings, with_sample
 from api.dashboard.picker import Group, picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, act, buttons, post, texts
-from api.dashboard.sources.display import name_of
+from api.dashboard.sources.display import Course, name_of
 from api.dashboard.starting import WHENS, WhenName, already, check_address, deliver, in_words, query_of, recipients
 from api.fields import alerts as wire
 from api.fields.destinations import HookUrl
@@ -45,23 +45,12 @@ DAYS = 7
 _DAY = 86_400_000
 
 
-class Volume(NamedTuple):
-    """values, labels: one per day (UTC, as matches are counted), today last. says: the chart as a sentence; it names
-    UTC for readers in other zones.
-    """
-
-    values: Sequence[int]
-    labels: Sequence[str]
-    total: int
-    says: str
-
-
 def days_until(now: Millis) -> range:
     return range(day_of(now) - DAYS + 1, day_of(now) + 1)
 
 
-def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
-    """Return the volume of counts by day.
+def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Course:
+    """Return counts by day (UTC, as matches are counted), today last.
 
     >>> volume({0: 2}, Millis(86_400_000), ZoneInfo("Asia/Kolkata")).says
     '2 matches in the last 7 days; most on 1 Jan: 2 (days by UTC)'
@@ -80,7 +69,7 @@ def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
             day=named(days[values.index(most)]),
             most=most,
         )
-    return Volume(values, labels, total, says + by_utc(now, zone))
+    return Course(values, labels, says + by_utc(now, zone))
 
 
 class ShownMatch(NamedTuple):
@@ -227,7 +216,7 @@ class TrialResult(NamedTuple):
     fault: Fault | None = None
     says: str = ""
     found: AlertPreview | None = None
-    volume: Volume | None = None
+    volume: Course | None = None
     headline: str = ""
     reach: str = ""
     matches: Sequence[ShownMatch] = ()
