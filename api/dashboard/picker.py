@@ -137,10 +137,6 @@ async def _having(visit: Visit, words: str) -> list[Source]:
 
 
 def _is_id(text: str) -> bool:
-    if text.endswith(".*"):
-        return True
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return text.endswith(".*") or bool(UUID(text))
+    return False

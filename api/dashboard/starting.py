@@ -21,22 +21,17 @@ from api.nouns import alerts, bins, destinations
 from api.problems import Refusal
 from storage.records.destination import WEBHOOK
 
-MODE_WORDS = {
-    "instant": noted("at once"),
-    "15min": noted("every 15 min"),
-    "hourly": noted("hourly"),
-    "daily": noted("daily"),
-}
+MODE_WORDS = {"instant": noted("at once"), "15min": noted("every 15 min")}
+MODE_WORDS |= {"hourly": noted("hourly"), "daily": noted("daily")}
 BIN = noted("Webhook bin")
 """The label of a bin created for an alert."""
+_CHECKED = noted(
+    "Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."
+)
 
 
 def signing_secret(label: str, secret: str) -> Secret:
-    return Secret(
-        say("Signing secret of %(name)s", name=label),
-        secret,
-        say("Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."),
-    )
+    return Secret(say("Signing secret of %(name)s", name=label), secret, say(_CHECKED))
 
 
 class ConditionChoice(NamedTuple):

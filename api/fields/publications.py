@@ -18,8 +18,6 @@ Sources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, descript
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
-AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
-ChannelName = Annotated[str, Meta(min_length=1, max_length=200, description=WORDS["published_channel"])]
 _LAST_DAY: Any = {
     "description": "Its last day in UTC. Afterwards its addresses answer 410",
     "extra_json_schema": {"format": "date"},
@@ -35,8 +33,8 @@ class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     title: Title
     source_ids: Sources = ()
     tags: Tags = ()
-    channel: ChannelName | None = None
-    alert_ids: AlertIds = ()
+    channel: Annotated[str, Meta(min_length=1, max_length=200, description=WORDS["published_channel"])] | None = None
+    alert_ids: Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")] = ()
     private_source_ids: PrivateSources = ()
     ends_on: EndsOn | None = None
     managed: ManagedBy = None

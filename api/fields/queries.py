@@ -19,10 +19,6 @@ Limit = Annotated[int, Meta(ge=1, le=1000)]
 Cursor = Annotated[str, _text(500, "cursor")]
 From = Annotated[str, _text(500, "position", least=0)]
 To = Annotated[str, _text(100, "position", least=0)]
-ListedSources = Annotated[tuple[Annotated[str, _text(4000, "source-list")], ...], _FIFTY]
-ListedTypes = Annotated[tuple[Annotated[str, _text(4000, "tier-list")], ...], _FIFTY]
-ListedTags = Annotated[tuple[Annotated[str, _text(4000, "tag-list")], ...], _FIFTY]
-ListedKeywords = Annotated[tuple[Annotated[str, _text(4000, "term-list")], ...], _FIFTY]
 
 
 class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,10 +44,10 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
 
     start: From | None = None
     to: To | None = None
-    source: ListedSources = ()
-    source_type: ListedTypes = ()
-    tag: ListedTags = ()
-    keyword: ListedKeywords = ()
+    source: Annotated[tuple[Annotated[str, _text(4000, "source-list")], ...], _FIFTY] = ()
+    source_type: Annotated[tuple[Annotated[str, _text(4000, "tier-list")], ...], _FIFTY] = ()
+    tag: Annotated[tuple[Annotated[str, _text(4000, "tag-list")], ...], _FIFTY] = ()
+    keyword: Annotated[tuple[Annotated[str, _text(4000, "term-list")], ...], _FIFTY] = ()
     heartbeats: bool = False
     private: bool = True
     cursor: Cursor | None = None

@@ -32,7 +32,7 @@ from storage.records.identity import id_of, millis_of, rfc3339
 from storage.records.source import LOOKS, Source, SourceRuntime
 
 MARKS = 20
-"""Checks of a source that a row shows."""
+"""Checks of a source that a row, and its details, show."""
 
 
 def row_of(row: Row) -> wire.TreeRow:
@@ -122,10 +122,6 @@ def _state(each: Destination) -> wire.DeliveryState:
     return each.state if each.enabled else "paused"
 
 
-TRAIL = 20
-CRASHES = 10
-
-
 async def _tree(call: Call) -> Answer:
     return Answer(await tree(call, call.query))
 
@@ -147,7 +143,7 @@ async def part(call: Call) -> Answer:
         awaiting="" if status is None else status.awaiting,
         crash="" if crash is None else str(crash),
         places=() if crash is None else crash.frames,
-        crashes=tuple(made_of(wire.CrashSeen, turn) for turn in whole.crashes[: -CRASHES - 1 : -1]),
+        crashes=tuple(made_of(wire.CrashSeen, turn) for turn in whole.crashes[:-11:-1]),
         mailbox=None if mailbox is None else made_of(wire.MailboxSeen, mailbox),
         slowest_step_s=None if steps is None else round(steps.slowest, 3),
         idle_s=None if steps is None else round(steps.idle, 3),
@@ -157,7 +153,8 @@ async def part(call: Call) -> Answer:
 
 
 async def _watching(call: Call, source: Source, hot: SourceRuntime) -> wire.Watching:
-    rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
+    rows = trail.read(hot.trail)[: -MARKS - 1 : -1]
+    looks = ((r, {"at": rfc3339(r.last_at), "verdict": r.verdict.name.lower(), "bytes": r.size}) for r in rows)
     judged = call.context.overseer.table.examine(source.id)
     return made_of(
         wire.Watching,
@@ -169,10 +166,7 @@ async def _watching(call: Call, source: Source, hot: SourceRuntime) -> wire.Watc
         interval_s=hot.interval,
         next_look=str(judged.next_look),
         breaker=hot.breaker.state,
-        trail=tuple(
-            made_of(wire.LookSeen, row, at=rfc3339(row.last_at), verdict=row.verdict.name.lower(), bytes=row.size)
-            for row in rows
-        ),
+        trail=tuple(made_of(wire.LookSeen, row, **more) for row, more in looks),
         held=made_of(HeldEvents, await call.context.storage.log.held(source.id)),
         covered=(await coverage.coverage_of(call, source, hot.tally)).receipt.says,
     )

@@ -8,7 +8,7 @@ decode events, and an event verifies here as it does on a stream.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import NamedTuple
 from uuid import UUID
 
@@ -145,10 +145,8 @@ class FoundEvents(NamedTuple):
 
 def position(text: str, where: str) -> Seq:
     """Return the position of an event id, or the first one of a time. Raises Refusal (400)."""
-    try:
+    with suppress(ValueError):  # no event id: a time
         return seq_of(text)
-    except ValueError:
-        pass  # no event id: a time
     try:
         return seq_at(parse_rfc3339(text.replace(" ", "+")))  # a plus sign that was not percent-encoded
     except ValueError:
@@ -199,18 +197,15 @@ def _window(after: Seq | None, query: Wanted) -> TimeWindow:
 
 
 def _mark(text: str, target: str) -> EventCursor | None:
-    try:
+    with suppress(Refusal):
         return decode_cursor(text, EventCursor, target, _NOT_BOUND)
-    except Refusal:
-        return None
+    return None
 
 
 def names_event(text: str) -> bool:
-    try:
-        seq_of(text)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return seq_of(text) is not None
+    return False
 
 
 async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:

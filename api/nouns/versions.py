@@ -192,12 +192,10 @@ async def _known(call: OperationContext, source: SourceId) -> list[_KnownVersion
     return found
 
 
-async def told_changes(
-    call: OperationContext, source: SourceId, most: int = MOST_VERSIONS
-) -> tuple[list[tuple[Millis, DiffedEvent]], bool]:
+async def told_changes(call: OperationContext, source: SourceId) -> tuple[list[tuple[Millis, DiffedEvent]], bool]:
     found: list[tuple[Millis, DiffedEvent]] = []
     before, where = END, Filter(sources=(source,), kinds=_KINDS)
-    while len(found) < most:
+    while len(found) < MOST_VERSIONS:
         page = await call.context.storage.log.read_back(before, _PAGE, where)
         for stored in page.events:
             event = _decode(stored.body)
@@ -206,8 +204,8 @@ async def told_changes(
             await trio.lowlevel.checkpoint()
         before = Seq(page.scanned)
         if not page.scanned:
-            return found[:most], len(found) <= most
-    return found[:most], False
+            return found[:MOST_VERSIONS], len(found) <= MOST_VERSIONS
+    return found[:MOST_VERSIONS], False
 
 
 async def newest_picture(call: OperationContext, id: str) -> Picture:

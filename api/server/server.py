@@ -190,7 +190,10 @@ class ServerConnections:
         self.api = api
         self._certificate = None if bare else api.context.world.certificate
         self._settings = api.context.settings
-        self._config = _hypercorn_config()
+        self._config = Config()
+        self._config.accesslog = self._config.errorlog = None
+        self._config.include_date_header = False  # it reads the real clock
+        self._config.include_server_header = False
         self._context = WorkerContext(None)
         self._wires: dict[Wire, str] = {}
         """Each connection with its name in the limit."""
@@ -313,28 +316,16 @@ class ServerConnections:
 
 
 async def _is_agreed(wire: Wire) -> bool:
-    if not isinstance(wire, SecureWire):
-        return True
-    try:
-        with trio.fail_after(HEAD_TIMEOUT):
+    with suppress(trio.BrokenResourceError), trio.move_on_after(HEAD_TIMEOUT):
+        if isinstance(wire, SecureWire):
             await wire.do_handshake()
-    except (trio.BrokenResourceError, trio.TooSlowError):
-        return False
-    return True
+        return True
+    return False
 
 
 def tell_renewal(log: Callable[..., None], renewal: Renewal) -> None:
     level = "info" if renewal.taken else "error"
     log("http.certificate", level=level, taken=renewal.taken, says=renewal.says)
-
-
-def _hypercorn_config() -> Config:
-    config = Config()
-    config.accesslog = None
-    config.errorlog = None
-    config.include_date_header = False  # it reads the real clock
-    config.include_server_header = False
-    return config
 
 
 async def close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
@@ -493,11 +484,9 @@ def metrics_listener(context: AppContext) -> Sequence[ChildSpec]:
     address = context.settings.metrics_address()
     if address is None:
         return ()
-    return (
-        ChildSpec("metrics", run=partial(_serve_metrics, context, address), shutdown=DRAIN + GRACE, ready_within=30.0),
-    )
 
+    async def run(child: Child) -> None:
+        connections = ServerConnections(make_metrics_app(context))
+        await connections.serve(child, context.world.listen(*address), (), DRAIN, "metrics.listening")
 
-async def _serve_metrics(context: AppContext, address: tuple[str, int], child: Child) -> None:
-    connections = ServerConnections(make_metrics_app(context))
-    await connections.serve(child, context.world.listen(*address), (), DRAIN, "metrics.listening")
+    return (ChildSpec("metrics", run=run, shutdown=DRAIN + GRACE, ready_within=30.0),)

@@ -101,32 +101,24 @@ async def change(visit: Visit) -> Reply:
     form: NewPassword = visit.form
     check_password(form.password, form.again)
     await check_again(visit, "present", form.present)
-    people, world = visit.context.storage.people, visit.context.world
-    if visit.session is not None and visit.session.person:
-        return await _change_own(visit, form.password, visit.session)
+    storage, world, own = visit.context.storage, visit.context.world, dict[str, str]()
     password = Password(await world.passwords.hash(form.password), visit.now)
     sessions = Sessions.of_context(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
-    await people.settle(password, session)
-    world.log("dashboard.password_changed", address=visit.address)
+    if visit.session is not None and visit.session.person:
+        own["person"] = visit.session.person
+        person = await storage.accounts.get(visit.session.person)
+        # This ends all of the person's sessions.
+        changed = person and await storage.accounts.change(replace(person, hashed=password.hashed), password_set=True)
+        if person is None or not changed:
+            return Go("/sign-in?out=1")
+        password = Password(password.hashed, person.created_at)
+        await storage.people.open(replace(session, person=person.id))
+    else:
+        await storage.people.settle(password, session)
+    world.log("dashboard.password_changed", address=visit.address, **own)
     says = say("Password changed. All other browsers are signed out.")
     return Go("/settings", says, cookies=(cookie, sessions.remember(password)), who=session.id)
-
-
-async def _change_own(visit: Visit, password: str, was: Session) -> Reply:
-    """Change the password of a person, which ends all of their sessions, and begin another one."""
-    storage, world = visit.context.storage, visit.context.world
-    hashed = await world.passwords.hash(password)
-    person = await storage.accounts.get(was.person)
-    if person is None or not await storage.accounts.change(replace(person, hashed=hashed), password_set=True):
-        return Go("/sign-in?out=1")
-    sessions = Sessions.of_context(visit.context)
-    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
-    await storage.people.open(replace(session, person=was.person))
-    world.log("dashboard.password_changed", address=visit.address, person=was.person)
-    says = say("Password changed. All other browsers are signed out.")
-    remembered = sessions.remember(Password(hashed, person.created_at))
-    return Go("/settings", says, cookies=(cookie, remembered), who=session.id)
 
 
 async def end(visit: Visit) -> Reply:

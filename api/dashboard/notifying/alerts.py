@@ -295,11 +295,8 @@ NOTICES = (
     ),
 )
 AFTER = (
-    (0, noted("at once")),
-    (900, noted("15 minutes")),
-    (3600, noted("an hour")),
-    (21600, noted("6 hours")),
-    (86400, noted("a day")),
+    *((0, noted("at once")), (900, noted("15 minutes")), (3600, noted("an hour"))),
+    *((21600, noted("6 hours")), (86400, noted("a day"))),
 )
 assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 

@@ -44,21 +44,16 @@ from storage.records.revision import revision_of
 from storage.records.source import DESTINATIONS, DestinationState
 
 MODES = (
-    ("instant", noted("At once, each event by itself")),
-    ("15min", noted("Every 15 minutes, in one digest")),
-    ("hourly", noted("Every hour, in one digest")),
-    ("daily", noted("Every day, in one digest")),
+    *(("instant", noted("At once, each event by itself")), ("15min", noted("Every 15 minutes, in one digest"))),
+    *(("hourly", noted("Every hour, in one digest")), ("daily", noted("Every day, in one digest"))),
 )
 FORMATS = (
     ("event", noted("The event or digest itself")),
     ("cloudevents", noted("In an envelope of CloudEvents 1.0.2")),
 )
 FAMILIES = (
-    ("program", noted("A program")),
-    ("chat", noted("A chat")),
-    ("phone", noted("A phone")),
-    ("on-call", noted("On call")),
-    ("mail", noted("Mail")),
+    *(("program", noted("A program")), ("chat", noted("A chat")), ("phone", noted("A phone"))),
+    *(("on-call", noted("On call")), ("mail", noted("Mail"))),
 )
 _EXCERPT: Final = 300
 MOST_BODY = 6_000

@@ -113,7 +113,7 @@ async def look(visit: Visit) -> Page:
             unreached = {"form": form, "url": urls[0], "says": error.detail}
             return Page("sources/unreached.html", say("It can't be reached now"), unreached)
         raise blamed(error) from None
-    part, page = answer.preview.part, answer.preview.page
+    part, page, unset = answer.preview.part, answer.preview.page, [(it, getattr(NOTHING, it)) for it in _OPTIONS]
     values = () if page is None else page.values
     shows: dict[str, Any] = {
         "values": starting.telling(values),
@@ -122,9 +122,7 @@ async def look(visit: Visit) -> Page:
         "of_values": starting.OF_VALUES,
         "prices": starting.prices(values),
         "recipients": await starting.recipients(visit),
-        "open": any(
-            getattr(form, it) not in (getattr(NOTHING, it), "auto") or visit.draft.error(it) for it in _OPTIONS
-        ),
+        "open": any(getattr(form, it) not in (value, "auto") or visit.draft.error(it) for it, value in unset),
         "form": form,
         "found": found_url(urls[0], answer),
         "kinds": translated_rows(KINDS.items()),
@@ -223,7 +221,14 @@ async def read(visit: Visit) -> Page:
     form: FeedListForm = visit.form
     if not form.file and not form.text:
         raise InvalidForm(file=say("Choose a file, or paste its content."))
-    found = await _read_list(visit, form.file or form.text.encode())
+    try:
+        body = form.file or form.text.encode()
+        answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
+    except TaskRefused as error:
+        raise InvalidForm(file=translated(error.reason)) from None
+    except (WorkerTooSlow, WorkerDied):
+        raise InvalidForm(file=say("It took too long or too much memory to read.")) from None
+    found = msgspec.msgpack.decode(answer, type=Outline)
     title = say_many("%(count)s feed in the list", "%(count)s feeds in the list", len(found.feeds))
     return await _foreseen(visit, found, title)
 
@@ -245,16 +250,6 @@ async def _foreseen(visit: Visit, found: Outline, title: str, tags: str = "") ->
     return Page("sources/import_read.html", title, shows)
 
 
-async def _read_list(visit: Visit, body: bytes) -> Outline:
-    try:
-        answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
-    except TaskRefused as error:
-        raise InvalidForm(file=translated(error.reason)) from None
-    except (WorkerTooSlow, WorkerDied):
-        raise InvalidForm(file=say("It took too long or too much memory to read.")) from None
-    return msgspec.msgpack.decode(answer, type=Outline)
-
-
 async def _standing(visit: Visit, line: FeedLine) -> tuple[FeedLine, str | None, str]:
     try:
         url = parse_url(as_typed(line.url))
@@ -271,12 +266,11 @@ async def begin(visit: Visit) -> Go:
         lines = msgspec.json.decode(form.lines, type=tuple[FeedLine, ...])
     except (msgspec.MsgspecError, UnicodeError):
         raise InvalidForm(say("This form is out of date. Upload the list again.")) from None
-    return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
-
-
-def _tagged(line: FeedLine, given: Sequence[str], *, folders: bool) -> FeedLine:
-    tags = sources.tags_of((*given, *(line.tags if folders else ())), "body.tags")
-    return structs.replace(line, tags=tags, title=sources.title_of(line.title)[:200])
+    named = [(*given, *(line.tags if form.folders else ())) for line in lines]
+    tagged = [(line, sources.tags_of(tags, "body.tags")) for line, tags in zip(lines, named, strict=True)]
+    return await _begin(
+        visit, [structs.replace(it, tags=tags, title=sources.title_of(it.title)[:200]) for it, tags in tagged]
+    )
 
 
 async def _begin(visit: Visit, lines: Sequence[FeedLine]) -> Go:
