@@ -114,13 +114,6 @@ def kept(
 
 
 def describing(path: str, run: Any, says: str, media: str) -> Route:
-    return Route(
-        method="GET",
-        path=path,
-        scope=PUBLIC,
-        run=run,
-        says=says,
-        answers={200: dict[str, Any] if media.endswith("json") else str},
-        media=media,
-        headers=("Cache-Control",),
-    )
+    answers = {200: dict[str, Any] if media.endswith("json") else str}
+    more: dict[str, Any] = {"answers": answers, "media": media, "headers": ("Cache-Control",)}
+    return Route(method="GET", path=path, scope=PUBLIC, run=run, says=says, **more)

@@ -244,7 +244,7 @@ def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
 
 
 ROUTES = Routes("/v1/alerts", "alerts")
-_ONE = {200: wire.AlertRecord}
+_ONE, _UNLESS_STALE = {200: wire.AlertRecord}, ("precondition-failed",)
 
 
 @ROUTES("POST", "", {201: wire.AlertRecord}, beside=LETS_OUT, body=(wire.NewAlert,), repeatable=True)
@@ -277,18 +277,15 @@ async def _describe(call: Call) -> Answer:
     return shown(call, alert, await _record(call, alert))
 
 
-@ROUTES(
-    "PATCH", "/{id}", _ONE, beside=LETS_OUT, body=(wire.AlertPatch,), refuses=("precondition-failed", "unprocessable")
-)
+@ROUTES("PATCH", "/{id}", _ONE, beside=LETS_OUT, body=(wire.AlertPatch,), refuses=(*_UNLESS_STALE, "unprocessable"))
 async def _patch(call: Call) -> Answer:
     """Change one alert."""
     alert = await change(call, call.path["id"], given(call.body, wire.AlertPatch), expected(call))
     return Answer(await _record(call, alert), headers=etag_of(alert))
 
 
-ROUTES(
-    "DELETE", "/{id}", {204: None}, says="Delete one alert with its destinations.", refuses=("precondition-failed",)
-)(deleting(delete))
+_DELETES = "Delete one alert with its destinations."
+ROUTES("DELETE", "/{id}", {204: None}, says=_DELETES, refuses=_UNLESS_STALE)(deleting(delete))
 
 
 MOST_EVENTS = 2_000
@@ -520,15 +517,10 @@ async def _try(
     return msgspec.msgpack.decode(answer, type=PreviewAnswer)
 
 
-@ROUTES(
-    "POST",
-    "/preview",
-    {200: AlertPreview},
-    scope="alerts:read",
-    beside=LETS_OUT,
-    body=(AlertPreviewRequest,),
-    refuses=("unprocessable",),
-)
+_TRIES: dict[str, Any] = {"scope": "alerts:read", "beside": LETS_OUT, "refuses": ("unprocessable",)}
+
+
+@ROUTES("POST", "/preview", {200: AlertPreview}, body=(AlertPreviewRequest,), **_TRIES)
 async def _preview(call: Call) -> Answer:
     """Try a query on the newest events."""
     return Answer(await preview(call, call.body))

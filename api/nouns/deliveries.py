@@ -285,15 +285,10 @@ async def _list(call: Call) -> Answer:
     return Answer(found, headers=headers)
 
 
-@ROUTES(
-    "POST",
-    "/preview",
-    {200: MessagePreview},
-    scope="alerts:read",
-    beside=LETS_OUT,
-    body=(MessagePreviewRequest,),
-    refuses=("not-found", "unprocessable"),
-)
+_TRIES: dict[str, Any] = {"scope": "alerts:read", "beside": LETS_OUT, "refuses": ("not-found", "unprocessable")}
+
+
+@ROUTES("POST", "/preview", {200: MessagePreview}, body=(MessagePreviewRequest,), **_TRIES)
 async def _preview(call: Call) -> Answer:
     """Preview a message template on the newest events. Nothing is sent."""
     return Answer(await preview(call, call.body))

@@ -372,9 +372,7 @@ async def change(call: OperationContext, id: str, wanted: Mapping[str, Any], exp
         _check_secret(kind, wanted["secret"])
     if kind is not None and "options" in wanted:
         await _check_templates(call, kind, wanted["options"])
-    url = None
-    if kind is not None and "url" in wanted:
-        url = (await admitted(call, kind, wanted["url"])).url
+    url = (await admitted(call, kind, wanted["url"])).url if kind is not None and "url" in wanted else None
     token, now = _token(call, kind), call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
 
@@ -486,12 +484,11 @@ ROUTES = Routes("/v1/", "alerts")
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE, _MANY = {200: wire.DestinationRecord}, {200: list[wire.DestinationRecord]}
 _SECRET, _UNLESS_STALE, _BAD_URL = wire.DestinationWithSecret, ("precondition-failed",), ("url-refused",)
-_CHANGE_REFUSES = ("conflict", *_UNLESS_STALE, *_BAD_URL, "unprocessable")
+_CHANGE_REFUSES, _READS = ("conflict", *_UNLESS_STALE, *_BAD_URL, "unprocessable"), ("alerts:read",)
+_ADDS: dict[str, Any] = {"beside": LETS_OUT, "body": (wire.NewDestination,), "refuses": _BAD_URL}
 
 
-@ROUTES(
-    "POST", _OF_ALERT, {201: _SECRET}, beside=LETS_OUT, body=(wire.NewDestination,), refuses=_BAD_URL, repeatable=True
-)
+@ROUTES("POST", _OF_ALERT, {201: _SECRET}, repeatable=True, **_ADDS)
 async def _create(call: Call) -> Answer:
     """Add a destination; its signing secret is in this answer only."""
     made = await add(call, call.path["id"], call.body, call.planned)
@@ -539,9 +536,8 @@ async def _patch(call: Call) -> Answer:
     return Answer((await _records(call, [changed]))[0], headers=etag_of(changed))
 
 
-ROUTES("DELETE", _EACH, {204: None}, says="Delete one destination and its waiting deliveries.", refuses=_UNLESS_STALE)(
-    deleting(delete)
-)
+_DELETES = "Delete one destination and its waiting deliveries."
+ROUTES("DELETE", _EACH, {204: None}, says=_DELETES, refuses=_UNLESS_STALE)(deleting(delete))
 
 
 @ROUTES("POST", f"{_EACH}/test", {200: wire.TestAnswer}, refuses=("conflict",), repeatable=True)
@@ -557,9 +553,7 @@ async def _invite(call: Call) -> Answer:
     return Answer(_invited(await invite(call, call.path["id"])))
 
 
-@ROUTES(
-    "POST", f"{_EACH}/rotate-secret", {200: _SECRET}, beside=("alerts:read",), refuses=_UNLESS_STALE, repeatable=True
-)
+@ROUTES("POST", f"{_EACH}/rotate-secret", {200: _SECRET}, beside=_READS, refuses=_UNLESS_STALE, repeatable=True)
 async def _rotate(call: Call) -> Answer:
     """Create a new secret, shown only in this answer; the old one also signs for 24 hours."""
     made = await rotate(call, call.path["id"], expected(call))

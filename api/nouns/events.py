@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import trio
@@ -210,18 +210,12 @@ def names_event(text: str) -> bool:
 
 async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
     """Return the filter of a query, whose lists accept commas. kinds: () allows all. Raises Refusal (400)."""
-    sources = _split(query.source, "source")
-    return event_filter_of(
-        sources,
-        _split(query.source_type, "source_type"),
-        _split(query.tag, "tag"),
-        _split(query.keyword, "keyword"),
-        call.streams.texts,
-        languages=await call.streams.languages() if query.keyword else (),
-        kinds=kinds,
-        heartbeats=query.heartbeats,
-        hides=None if query.private or sources else call.context.is_private,
-    )
+    names = ("source", "source_type", "tag", "keyword")
+    sources, types, tags, words = (_split(getattr(query, name), name) for name in names)
+    hides = None if query.private or sources else call.context.is_private
+    languages, texts = await call.streams.languages() if query.keyword else (), call.streams.texts
+    more: dict[str, Any] = {"kinds": kinds, "heartbeats": query.heartbeats, "hides": hides}
+    return event_filter_of(sources, types, tags, words, texts, languages=languages, **more)
 
 
 def _split(values: Sequence[str], name: str) -> tuple[str, ...]:

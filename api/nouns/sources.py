@@ -210,10 +210,8 @@ def reads_sources(call: OperationContext) -> bool:
 
 async def add(call: OperationContext, new: NewSource, where: str = "body") -> views.AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
-    wanted = checked(new, where)
-    return await ask_registry(
-        call, lambda reply: messages.AddSource(wanted, reply, by=call.by, reads=reads_sources(call)), looks=True
-    )
+    wanted, reads = checked(new, where), reads_sources(call)
+    return await ask_registry(call, lambda it: messages.AddSource(wanted, it, by=call.by, reads=reads), looks=True)
 
 
 def _asks(message: Callable[[SourceId, Reply[R]], messages.RegistryMessage]) -> _OfOne[R]:
@@ -262,9 +260,7 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
     source = known(id)
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
-    return await ask_registry(
-        call, lambda reply: messages.EditSource(source, wanted, reply, expected, call.by), looks=True
-    )
+    return await ask_registry(call, lambda it: messages.EditSource(source, wanted, it, expected, call.by), looks=True)
 
 
 async def pause(call: OperationContext, id: str) -> str:
@@ -425,17 +421,11 @@ def record_of(view: views.SourceView) -> wire.SourceRecord:
 ROUTES = Routes("/v1/sources", "sources")
 _ONE = {200: wire.SourceRecord}
 _PAUSE, _RESUME = SourcePatch(enabled=False), SourcePatch(enabled=True)
-_UNLESS_STALE = ("precondition-failed",)
+_UNLESS_STALE, _WRONG = ("precondition-failed",), ("url-refused", "unprocessable")
+_ADDED = {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer}
 
 
-@ROUTES(
-    "POST",
-    "",
-    {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
-    body=(NewSource, wire.SourceBatch),
-    refuses=("library-full", "url-refused", "unprocessable"),
-    repeatable=True,
-)
+@ROUTES("POST", "", _ADDED, body=(NewSource, wire.SourceBatch), refuses=("library-full", *_WRONG), repeatable=True)
 async def create(call: Call) -> Answer:
     """Classify a URL and watch it; or up to 20 at once."""
     if isinstance(call.body, wire.SourceBatch):
@@ -478,16 +468,15 @@ async def describe(call: Call) -> Answer:
     return shown(call, found.source, record_of(found))
 
 
-@ROUTES("PATCH", "/{id}", _ONE, body=(SourcePatch,), refuses=("precondition-failed", "url-refused", "unprocessable"))
+@ROUTES("PATCH", "/{id}", _ONE, body=(SourcePatch,), refuses=(*_UNLESS_STALE, *_WRONG))
 async def _change(call: Call, patch: SourcePatch | None = None) -> Answer:
     """Change one source; its URL is fixed."""
     view = await change(call, call.path["id"], call.body if patch is None else patch, expected(call))
     return Answer(record_of(view), headers=etag_of(view.source))
 
 
-ROUTES("DELETE", "/{id}", {204: None}, says="Delete one source; its events stay.", refuses=_UNLESS_STALE)(
-    deleting(delete)
-)
+_DELETES = "Delete one source; its events stay."
+ROUTES("DELETE", "/{id}", {204: None}, says=_DELETES, refuses=_UNLESS_STALE)(deleting(delete))
 ROUTES("POST", "/{id}/disable", _ONE, says="Pause one source.", refuses=_UNLESS_STALE)(partial(_change, patch=_PAUSE))
 ROUTES("POST", "/{id}/enable", _ONE, says="Resume one source.", refuses=_UNLESS_STALE)(partial(_change, patch=_RESUME))
 

@@ -74,19 +74,10 @@ async def _open(call: OperationContext, query: StreamQuery, listener: Listener, 
     if query.heartbeats and isinstance(listener.who, ApiKey) and _HEARS.isdisjoint(listener.who.scopes):
         raise Refusal("forbidden", "Heartbeats need the scope stream:read, or stream:read:heartbeats.")
     languages = await call.streams.languages() if query.keyword else ()
-    event_filter = event_filter_of(
-        query.source,
-        query.source_type,
-        query.tag,
-        query.keyword,
-        call.streams.texts,
-        languages=languages,
-        kinds=of.kinds,
-        channel=of.of_alerts,
-        label=of.label,
-        heartbeats=query.heartbeats,
-        hides=_hidden(call, listener, of),
-    )
+    asked = (query.source, query.source_type, query.tag, query.keyword, call.streams.texts)
+    more: dict[str, Any] = {"kinds": of.kinds, "channel": of.of_alerts, "label": of.label}
+    more |= {"heartbeats": query.heartbeats, "hides": _hidden(call, listener, of)}
+    event_filter = event_filter_of(*asked, languages=languages, **more)
     call.streams.check_room(listener.who)
     cursor, replay_from = await _start(call, query.since, listener.last)
     storage = call.context.storage

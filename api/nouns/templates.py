@@ -266,7 +266,7 @@ def report_of(template: Template, report: Report) -> TemplateReport:
 
 
 ROUTES = Routes("/v1/templates", "alerts")
-_ONE = "/{template_id}"
+_ONE, _MAKES = "/{template_id}", ("sources:write", *LETS_OUT)
 _USES: dict[str, Any] = {"body": (Instantiation,), "refuses": ("url-refused",)}
 
 
@@ -290,9 +290,7 @@ async def _preview(call: Call) -> Answer:
     return Answer(preview_of(found, alerts=call.body.alerts))
 
 
-@ROUTES(
-    "POST", f"{_ONE}/instantiate", {200: TemplateReport}, beside=("sources:write", *LETS_OUT), **_USES, repeatable=True
-)
+@ROUTES("POST", f"{_ONE}/instantiate", {200: TemplateReport}, beside=_MAKES, **_USES, repeatable=True)
 async def _instantiate(call: Call) -> Answer:
     """Add a template's sources, and optionally its alerts. A repetition does the rest."""
     template = named(call, call.path["template_id"])

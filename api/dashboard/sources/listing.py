@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Final, Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -224,10 +225,9 @@ async def many(visit: Visit) -> Go | Page:
 
 
 async def listed_again(visit: Visit) -> Page:
-    try:
+    visit.query = ListQuery()
+    with suppress(InvalidForm):
         visit.query = _listed(visit.draft.value("back", PATH))
-    except InvalidForm:
-        visit.query = ListQuery()
     return await listing(visit)
 
 
