@@ -177,10 +177,8 @@ def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
         if not by_link and is_foreign(request.headers, app.api.base_url):
             raise Refusal("forbidden", say("Another site's page sent this change, so it was not made."))
         given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
-        tokens = given.get(TOKEN, ())
-        if not by_link and (len(tokens) != 1 or not isinstance(tokens[0], str) or not g.browser.sent(tokens[0])):
-            says = say("The form was made for another session. Go back, reload the page, and try again.")
-            raise Refusal("forbidden", says)
+        if not by_link:
+            _check_token(given)
         return _response(app, visit, await _changed(app, visit, given))
 
     return view
@@ -249,6 +247,13 @@ def _wrong(error: InvalidForm | Refusal | DomainError, form: type[Form]) -> Inva
 
 def _unshown(wrong: InvalidForm) -> Refusal:
     return Refusal("unprocessable", " ".join(dict.fromkeys((wrong.says, *wrong.errors.values()))).strip())
+
+
+def _check_token(given: Given) -> None:
+    tokens = given.get(TOKEN, ())
+    if len(tokens) != 1 or not isinstance(tokens[0], str) or not g.browser.sent(tokens[0]):
+        says = say("The form was made for another session. Go back, reload the page, and try again.")
+        raise Refusal("forbidden", says)
 
 
 async def _body(screen: Screen) -> bytes:

@@ -24,14 +24,20 @@ from storage.records.destination import KEPT_ATTEMPTS, Attempt, Destination, Res
 from storage.records.identity import Millis, id_of, millis_of, parse_rfc3339, rfc3339
 
 
+class RetryStep(NamedTuple):
+    """A step of the schedule. wait: the time since the previous failure, as text. state: done, next or ahead."""
+
+    number: int
+    wait: str
+    state: str
+
+
 class Clock(NamedTuple):
-    """A failed delivery that will be retried. end: about when it is given up. steps: of the schedule, with the time
-    since the previous failure as text.
-    """
+    """A failed delivery that will be retried. end: about when it is given up."""
 
     attempt: int
     next_at: Millis
-    steps: Sequence[dict[str, Any]]
+    steps: Sequence[RetryStep]
     end: Millis
 
 
@@ -49,7 +55,7 @@ def clock_of(line: Attempt) -> Clock | None:
     done = line.attempt
     waits = (say("at once"), *map(span, WAITS))
     states = ("done",) * done + ("next",) + ("ahead",) * ATTEMPTS
-    steps = [{"number": n + 1, "wait": waits[n], "state": states[n]} for n in range(ATTEMPTS)]
+    steps = [RetryStep(number + 1, waits[number], states[number]) for number in range(ATTEMPTS)]
     return Clock(done, line.next_at, steps, Millis(line.next_at + 1000 * sum(WAITS[done:])))
 
 
