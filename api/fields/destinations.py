@@ -32,13 +32,15 @@ class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 BodyFormat = Annotated[Format, Meta(description=WORDS["format"])]
-_KIND: Any = {"examples": ["webhook", "slack"], "extra": {"form": "small letters, digits and hyphens"}}
-KindName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)", description=WORDS["kind"], **_KIND)]
+_KIND: Any = {"description": WORDS["kind"], "examples": ["webhook", "slack"]}
+_LETTERS = {"form": "small letters, digits and hyphens"}
+KindName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)", extra=_LETTERS, **_KIND)]
 OptionValue = Annotated[str, Meta(max_length=4096)]
 Options = Annotated[dict[str, OptionValue | None], Meta(max_length=20, description=WORDS["options"], examples=[{}])]
 AtOnce = Annotated[int, Meta(ge=0, le=500, description=WORDS["most_at_once"])]
-_SECRET: Any = {"extra": {"form": "whsec_ and base64 of 24 to 64 random bytes"}, "description": WORDS["secret"]}
-OwnSecret = Annotated[str, Meta(pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)", **_SECRET)]
+_BYTES = {"form": "whsec_ and base64 of 24 to 64 random bytes"}
+_SECRET = Meta(pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)", extra=_BYTES, description=WORDS["secret"])
+OwnSecret = Annotated[str, _SECRET]
 
 _MODE = option("Each match at once, or the matches of a period together.", "--mode")
 

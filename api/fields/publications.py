@@ -21,10 +21,10 @@ AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"
 _LAST_DAY: Any = {
     "description": "Its last day in UTC. Afterwards its addresses answer 410",
     "extra_json_schema": {"format": "date"},
-    "extra": {"form": "a day, such as 2026-12-31"},
 }
+_DAY = {"form": "a day, such as 2026-12-31"}
 _SAYS = option("Its last day in UTC, such as 2026-12-31. Afterwards its addresses answer 410.")
-EndsOn = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)", **_LAST_DAY), _SAYS]
+EndsOn = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)", extra=_DAY, **_LAST_DAY), _SAYS]
 
 
 class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
