@@ -12,18 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sanderling.client.api import Client
-from sanderling.console.text import (
-    LONGEST,
-    EventTail,
-    Figures,
-    Line,
-    Question,
-    bindings_of,
-    fit,
-    key,
-    line_of,
-    shown_key,
-)
+from sanderling.console import text as ui
 from sanderling.console.tree import TreeScreen
 from sanderling.console.view import BACK, Link, ReadingView, View
 from sanderling.exits import CommandFailed
@@ -42,18 +31,18 @@ class ConsoleApp(App[int]):
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        key("question_mark", "help", "help", "this help", shown="?"),
-        key("q", "quit", "quit", "quit; the service keeps running"),
+        ui.key("question_mark", "help", "help", "this help", shown="?"),
+        ui.key("q", "quit", "quit", "quit; the service keeps running"),
     ]
 
     def __init__(self, client: Client, where: str, *, flat: bool = False) -> None:
         super().__init__(ansi_color=True)
         self._flat = flat
         self.theme = "ansi-dark"
-        self.figures = Figures(where)
-        self.tail = EventTail()
+        self.figures = ui.Figures(where)
+        self.tail = ui.EventTail()
         self.frozen = False
-        self.question: Question | None = None
+        self.question: ui.Question | None = None
         self._missed = False
         self.link = Link(client, self._take)
         self._lost_at: float | None = None
@@ -83,7 +72,7 @@ class ConsoleApp(App[int]):
 
     # --- the keyboard --------------------------------------------------------------------------------------------
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: ui.Question) -> None:
         self.question = question
         self._foot()
 
@@ -95,7 +84,7 @@ class ConsoleApp(App[int]):
 
     async def on_paste(self, event: events.Paste) -> None:
         """Type pasted text into the open question; otherwise only a first character may open one."""
-        text = event.text[:LONGEST]
+        text = event.text[: ui.LONGEST]
         if self.question is None and text[:1] in PASTED:
             await self.run_action(f"screen.{PASTED[text[0]]}")
             text = text[1:]
@@ -175,7 +164,7 @@ class ConsoleApp(App[int]):
 
     def action_help(self) -> None:
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(bindings_of(self.screen)))
+            self.push_screen(HelpScreen(ui.bindings_of(self.screen)))
 
 
 class HelpScreen(ReadingView):
@@ -187,21 +176,21 @@ class HelpScreen(ReadingView):
         super().__init__()
         self._told = bindings
 
-    def whole(self, width: int) -> Sequence[Line]:
-        lines = [line_of("Keys", width, "bold")]
-        lines += [_row(shown_key(binding), binding.tooltip, width) for binding in self._told]
+    def whole(self, width: int) -> Sequence[ui.Line]:
+        lines = [ui.line_of("Keys", width, "bold")]
+        lines += [_row(ui.shown_key(binding), binding.tooltip, width) for binding in self._told]
         lines += _legend("States", PARTS, width)
         lines += [_row("*", "its state changed since the rows were sorted; s sorts again", width)]
         return [*lines, *_legend("Health, the score over days", HEALTH, width), *_legend("Looks", LOOKS, width)]
 
 
-def _legend(title: str, states: Mapping[Any, State], width: int) -> Sequence[Line]:
+def _legend(title: str, states: Mapping[Any, State], width: int) -> Sequence[ui.Line]:
     rows = [_row(state.short, f"{state.word}: {state.says}", width) for state in states.values()]
-    return [[("", "")], line_of(title, width, "bold"), *rows]
+    return [[("", "")], ui.line_of(title, width, "bold"), *rows]
 
 
-def _row(name: str, says: str, width: int) -> Line:
-    return [(f" {fit(name, 10)} ", "bold"), (fit(says, width - 12), "")]
+def _row(name: str, says: str, width: int) -> ui.Line:
+    return [(f" {ui.fit(name, 10)} ", "bold"), (ui.fit(says, width - 12), "")]
 
 
 def run(client: Client, where: str, *, flat: bool = False) -> int:

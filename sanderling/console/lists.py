@@ -16,31 +16,7 @@ from textual.widget import Widget
 
 from actors.notification.headline import headline, host_of, listed_event
 from sanderling.client.lines import SIGNS, changes_of
-from sanderling.console.text import (
-    BAD,
-    FAINT,
-    GOOD,
-    POOR,
-    Ask,
-    Column,
-    Line,
-    Lines,
-    Piece,
-    Table,
-    age,
-    ago,
-    bare,
-    between,
-    clock,
-    day_and_clock,
-    key,
-    line_of,
-    named,
-    piece,
-    safe,
-    short,
-    until,
-)
+from sanderling.console import text as ui
 from sanderling.console.view import BACK, ListView, PageScreen
 from storage.records.source import ATTEMPTS, DESTINATIONS
 from storage.records.tiers import TIERS
@@ -50,27 +26,35 @@ MOST_STREAMS = 500
 LATE, TOO_LATE = 10, 300
 """Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
 LOG_KEPT, LOG_AT_ONCE = 2_000, 500
-_LEVELS = {"error": ("error", BAD), "warning": ("warn", POOR), "debug": ("debug", FAINT), "critical": ("crit", BAD)}
+_LEVELS = {
+    "error": ("error", ui.BAD),
+    "warning": ("warn", ui.POOR),
+    "debug": ("debug", ui.FAINT),
+    "critical": ("crit", ui.BAD),
+}
 
 
-def _behind(stream: Mapping[str, Any], _now: str) -> Piece:
+def _behind(stream: Mapping[str, Any], _now: str) -> ui.Piece:
     late = stream["behind_s"]
-    return short(late) if late >= 1 else "-", BAD if late >= TOO_LATE else POOR if late >= LATE else ""
+    return ui.short(late) if late >= 1 else "-", ui.BAD if late >= TOO_LATE else ui.POOR if late >= LATE else ""
 
 
 class StreamsScreen(ListView):
     """One row per stream, the furthest behind first, read again every second."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "close", "close a stream; its client may come back"), BACK]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ui.key("e", "end", "close", "close a stream; its client may come back"),
+        BACK,
+    ]
     EVERY = 1
     NONE = "No stream is open at this node."
-    TABLE = Table(
-        Column("key", 16, lambda stream, _: stream["name"] or stream["prefix"]),
-        Column("behind", 7, _behind, right=True),
-        Column("open", 7, lambda stream, now: age(stream["since"], now), right=True),
-        Column("sent", 7, lambda stream, _: _size(stream["bytes"]), right=True),
-        Column("from", 16, lambda stream, _: stream["address"] or "socket"),
-        Column("asked", 0, lambda stream, _: stream["asked"]),
+    TABLE = ui.Table(
+        ui.Column("key", 16, lambda stream, _: stream["name"] or stream["prefix"]),
+        ui.Column("behind", 7, _behind, right=True),
+        ui.Column("open", 7, lambda stream, now: ui.age(stream["since"], now), right=True),
+        ui.Column("sent", 7, lambda stream, _: _size(stream["bytes"]), right=True),
+        ui.Column("from", 16, lambda stream, _: stream["address"] or "socket"),
+        ui.Column("asked", 0, lambda stream, _: stream["asked"]),
     )
     node = ""
 
@@ -105,23 +89,23 @@ def _size(count: int) -> str:
     return f"{count} B"
 
 
-def _log_text(line: Mapping[str, Any], _now: str) -> Piece:
-    actor = named(str(line["actor"])) + "  " if line["actor"] else ""
-    return actor + "  ".join(f"{name}={value}" for name, value in line["fields"].items()), FAINT
+def _log_text(line: Mapping[str, Any], _now: str) -> ui.Piece:
+    actor = ui.named(str(line["actor"])) + "  " if line["actor"] else ""
+    return actor + "  ".join(f"{name}={value}" for name, value in line["fields"].items()), ui.FAINT
 
 
-LOG = Table(
-    Column("time", 8, lambda line, _: (clock(str(line["ts"])), FAINT)),
-    Column("level", 5, lambda line, _: _LEVELS.get(str(line["level"]), (str(line["level"])[:5], ""))),
-    Column("event", 22, lambda line, _: str(line["event"])),
-    Column("fields", 0, _log_text),
+LOG = ui.Table(
+    ui.Column("time", 8, lambda line, _: (ui.clock(str(line["ts"])), ui.FAINT)),
+    ui.Column("level", 5, lambda line, _: _LEVELS.get(str(line["level"]), (str(line["level"])[:5], ""))),
+    ui.Column("event", 22, lambda line, _: str(line["event"])),
+    ui.Column("fields", 0, _log_text),
 )
 
 
 class LogScreen(ListView):
     """The live log of the service, or of the part at `path`; it follows while the cursor is on the last line."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [key("f", "follow", "follow", "go to the newest line and follow"), BACK]
+    BINDINGS: ClassVar[list[BindingType]] = [ui.key("f", "follow", "follow", "go to the newest line and follow"), BACK]
     EVERY = 1
     TABLE = LOG
     NONE = f"No lines are kept: the service keeps its newest {LOG_KEPT:,} lines in memory."
@@ -154,10 +138,10 @@ class LogScreen(ListView):
                 self.action_follow()
 
     def middle(self) -> Sequence[Widget]:
-        def title(width: int, height: int) -> Sequence[Line]:
-            return [[(between(f" log of {self.path}" if self.path else " log", self.place(), width), "bold")]]
+        def title(width: int, height: int) -> Sequence[ui.Line]:
+            return [[(ui.between(f" log of {self.path}" if self.path else " log", self.place(), width), "bold")]]
 
-        return (Lines(title, id="title"), self.picks)
+        return (ui.Lines(title, id="title"), self.picks)
 
     def place(self) -> str:
         told = "following" if self.picks.cursor >= self.picks.count - 1 else "f follow"
@@ -170,10 +154,10 @@ class LogScreen(ListView):
 
 MOST_CONTENT_LINES = 400
 _KINDS = {name: f"ansi_{tier.colour}" for name, tier in TIERS.items()} | {"notice": "ansi_yellow"}
-_CHANGES = {"added": GOOD, "removed": BAD}
+_CHANGES = {"added": ui.GOOD, "removed": ui.BAD}
 
 
-def _kind(event: Mapping[str, Any]) -> Piece:
+def _kind(event: Mapping[str, Any]) -> ui.Piece:
     kind = "notice" if event.get("alert_type") else str(event.get("source_type", ""))
     return kind, _KINDS.get(kind, "")
 
@@ -182,18 +166,18 @@ def said(event: Mapping[str, Any]) -> str:
     return str(event.get("headline") or headline(listed_event(event)))
 
 
-_TAIL = Table(
-    Column("time", 8, lambda event, _: (clock(str(event.get("emitted_at", ""))), FAINT)),
-    Column("tier", 6, lambda event, _: _kind(event)),
-    Column("site", 20, lambda event, _: host_of(str(event.get("source_url", "")))),
-    Column("text", 0, lambda event, _: said(event)),
+_TAIL = ui.Table(
+    ui.Column("time", 8, lambda event, _: (ui.clock(str(event.get("emitted_at", ""))), ui.FAINT)),
+    ui.Column("tier", 6, lambda event, _: _kind(event)),
+    ui.Column("site", 20, lambda event, _: host_of(str(event.get("source_url", "")))),
+    ui.Column("text", 0, lambda event, _: said(event)),
 )
 
 
-def event_line(event: Mapping[str, Any], width: int) -> Line:
+def event_line(event: Mapping[str, Any], width: int) -> ui.Line:
     """Return an event, or the count of omitted ones, as a line of exactly so many cells."""
     if "count" in event:
-        return line_of(f"… {event['count']:,} more in that second", width, FAINT)
+        return ui.line_of(f"… {event['count']:,} more in that second", width, ui.FAINT)
     return _TAIL.line(event, width, "")
 
 
@@ -205,12 +189,12 @@ class EventScreen(PageScreen):
         self.answer = told
 
 
-def event_page(event: Mapping[str, Any], width: int) -> Iterator[Line]:
-    yield line_of(said(event), width, "bold")
-    yield line_of(event.get("title", ""), width)
-    yield line_of(event.get("url") or event.get("source_url", ""), width)
+def event_page(event: Mapping[str, Any], width: int) -> Iterator[ui.Line]:
+    yield ui.line_of(said(event), width, "bold")
+    yield ui.line_of(event.get("title", ""), width)
+    yield ui.line_of(event.get("url") or event.get("source_url", ""), width)
     kind = event.get("alert_type") or event.get("source_type", "")
-    yield line_of(f"{kind}  {day_and_clock(str(event.get('emitted_at', '')))}  {event['id']}", width, FAINT)
+    yield ui.line_of(f"{kind}  {ui.day_and_clock(str(event.get('emitted_at', '')))}  {event['id']}", width, ui.FAINT)
     yield [("", "")]
     for sort, text in changes_of(event.get("diff") or {}):
         yield from _wrapped(f"{SIGNS[sort]} {text}", width, _CHANGES[sort])
@@ -219,9 +203,9 @@ def event_page(event: Mapping[str, Any], width: int) -> Iterator[Line]:
             yield from _wrapped(text, width, "")
 
 
-def _wrapped(text: str, width: int, style: str) -> Iterator[Line]:
-    for line in wrap(safe(text), max(20, width - 2)) or [""]:
-        yield line_of(line, width, style)
+def _wrapped(text: str, width: int, style: str) -> Iterator[ui.Line]:
+    for line in wrap(ui.safe(text), max(20, width - 2)) or [""]:
+        yield ui.line_of(line, width, style)
 
 
 MOST_DELIVERIES = 100
@@ -229,8 +213,8 @@ MOST_DELIVERIES = 100
 MOST_ROUNDS = 20
 """Maximum requests per replay: each adds a bounded batch to the outbox."""
 TRY_KEYS: list[BindingType] = [
-    key("t", "try_it", "test", "send it one signed sample"),
-    key("R", "replay", "replay", "deliver past matches again, from a time or an event on"),
+    ui.key("t", "try_it", "test", "send it one signed sample"),
+    ui.key("R", "replay", "replay", "deliver past matches again, from a time or an event on"),
 ]
 
 
@@ -242,28 +226,29 @@ def answered(line: Mapping[str, Any]) -> str:
 
 
 def _last(row: Mapping[str, Any], now: str) -> str:
-    return "not tried yet" if row["last"] is None else f"{ago(row['last']['at'], now)} {answered(row['last'])}"
+    return "not tried yet" if row["last"] is None else f"{ui.ago(row['last']['at'], now)} {answered(row['last'])}"
 
 
-def destinations_at(width: int) -> Table:
-    return Table(
-        Column("destination", max(10, (width - 36) * 11 // 20), lambda row, _: f"…{row['id'][-3:]} {bare(row['url'])}"),
-        Column("state", 5, lambda row, _: piece(DESTINATIONS[row["state"]])),
-        Column("waiting", 7, lambda row, _: str(row["waiting"]), right=True),
-        Column("oldest", 6, lambda row, now: age(row["oldest"], now), right=True),
-        Column("failing", 7, lambda row, now: age(row["failing_since"], now), right=True),
-        Column("next", 4, lambda row, now: until(row["next"], now), right=True),
-        Column("last answer", 0, _last),
+def destinations_at(width: int) -> ui.Table:
+    wide = max(10, (width - 36) * 11 // 20)
+    return ui.Table(
+        ui.Column("destination", wide, lambda row, _: f"…{row['id'][-3:]} {ui.bare(row['url'])}"),
+        ui.Column("state", 5, lambda row, _: ui.piece(DESTINATIONS[row["state"]])),
+        ui.Column("waiting", 7, lambda row, _: str(row["waiting"]), right=True),
+        ui.Column("oldest", 6, lambda row, now: ui.age(row["oldest"], now), right=True),
+        ui.Column("failing", 7, lambda row, now: ui.age(row["failing_since"], now), right=True),
+        ui.Column("next", 4, lambda row, now: ui.until(row["next"], now), right=True),
+        ui.Column("last answer", 0, _last),
     )
 
 
-ATTEMPTS_TABLE = Table(
-    Column("at", 19, lambda line, _: day_and_clock(line["at"])),
-    Column("delivery", 8, lambda line, _: "…" + line["webhook_id"][-7:]),
-    Column("try", 3, lambda line, _: str(line["attempt"]), right=True),
-    Column("result", 7, lambda line, _: piece(ATTEMPTS[line["result"]])),
-    Column("next", 4, lambda line, now: until(line["next_attempt_at"], now), right=True),
-    Column("answer", 0, lambda line, _: answered({**line, "status": line["status_code"]})),
+ATTEMPTS_TABLE = ui.Table(
+    ui.Column("at", 19, lambda line, _: ui.day_and_clock(line["at"])),
+    ui.Column("delivery", 8, lambda line, _: "…" + line["webhook_id"][-7:]),
+    ui.Column("try", 3, lambda line, _: str(line["attempt"]), right=True),
+    ui.Column("result", 7, lambda line, _: ui.piece(ATTEMPTS[line["result"]])),
+    ui.Column("next", 4, lambda line, now: ui.until(line["next_attempt_at"], now), right=True),
+    ui.Column("answer", 0, lambda line, _: answered({**line, "status": line["status_code"]})),
 )
 
 
@@ -296,7 +281,8 @@ class _TriesView(ListView):
             if since:
                 self.confirmed(f"Replay from {since}?  {hook['url']}", partial(self._replay, hook, since))
 
-        self.console_app.ask(Ask(" replay from ", "", "an event's id or a time such as 2026-04-21T10:00:00Z", answered))
+        hint = "an event's id or a time such as 2026-04-21T10:00:00Z"
+        self.console_app.ask(ui.Ask(" replay from ", "", hint, answered))
 
     async def _replay(self, hook: Mapping[str, Any], since: str) -> str:
         queued, place = 0, since
@@ -312,7 +298,7 @@ class DeliveriesScreen(_TriesView):
     """One row per destination, failing ones first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        key("enter,l,right", "enter", "attempts", "the attempts at it", shown="⏎"),
+        ui.key("enter,l,right", "enter", "attempts", "the attempts at it", shown="⏎"),
         *TRY_KEYS,
         BACK,
     ]
@@ -326,7 +312,7 @@ class DeliveriesScreen(_TriesView):
         places = {row["id"]: place for place, row in enumerate(self.rows or ())}  # old rows stay where they are
         self.show(sorted(found["rows"], key=lambda row: places.get(row["id"], len(places))))
 
-    def table(self, width: int) -> Table:
+    def table(self, width: int) -> ui.Table:
         return destinations_at(width)
 
     def place(self) -> str:
@@ -352,10 +338,10 @@ class AttemptsScreen(_TriesView):
         self.rows = ()
 
     def middle(self) -> Sequence[Widget]:
-        def detail(width: int, height: int) -> Sequence[Line]:
+        def detail(width: int, height: int) -> Sequence[ui.Line]:
             return [[("─" * width, "dim")], *attempt_detail(self.here(), self.headline(), width)]
 
-        return (*super().middle(), Lines(detail, id="attempt"))
+        return (*super().middle(), ui.Lines(detail, id="attempt"))
 
     async def read(self) -> None:
         found = await self.console_app.link.get(
@@ -381,11 +367,11 @@ class AttemptsScreen(_TriesView):
         return self._hook
 
 
-def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iterator[Line]:
+def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iterator[ui.Line]:
     if line is None:
-        yield line_of("No attempt has been made yet; t sends a signed sample.", width, FAINT)
+        yield ui.line_of("No attempt has been made yet; t sends a signed sample.", width, ui.FAINT)
         return
-    yield line_of(f"webhook-id {line['webhook_id']}  attempt {line['attempt']}  POST {url}", width)
+    yield ui.line_of(f"webhook-id {line['webhook_id']}  attempt {line['attempt']}  POST {url}", width)
     status = f"HTTP {line['status_code']}" if line["status_code"] is not None else f"no answer: {line['error']}"
-    yield line_of(f"{status}, after {line['latency_ms']} ms", width)
-    yield line_of(line["response_excerpt"] or "(an empty body)", width, FAINT)
+    yield ui.line_of(f"{status}, after {line['latency_ms']} ms", width)
+    yield ui.line_of(line["response_excerpt"] or "(an empty body)", width, ui.FAINT)

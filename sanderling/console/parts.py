@@ -9,25 +9,8 @@ from typing import Any, ClassVar, Final
 from textual.binding import BindingType
 
 from sanderling.client.lines import apart, why_lines
+from sanderling.console import text as ui
 from sanderling.console.lists import LogScreen, event_line
-from sanderling.console.text import (
-    BAD,
-    FAINT,
-    POOR,
-    STYLES,
-    VERDICTS,
-    Line,
-    ago,
-    clock,
-    fit,
-    key,
-    line_of,
-    piece,
-    safe,
-    short,
-    state_of,
-    until,
-)
 from sanderling.console.view import BACK, PageScreen, ReadingView, View
 
 ACTS: Final[Mapping[str, tuple[str, str]]] = {
@@ -40,12 +23,12 @@ ACTS: Final[Mapping[str, tuple[str, str]]] = {
 """The question, and the message afterwards."""
 OF_A_PART: Final = "Restart it, and all that was started after it"
 ACT_KEYS: list[BindingType] = [
-    key("r", "act('restart')", "restart", "restart it"),
-    key("c", "act('check')", "check", "check a source now, as far as politeness allows"),
-    key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
-    key("e", "act('disable')", "pause", "pause a source"),
-    key("e", "act('enable')", "resume", "resume a source"),
-    key("x", "why", "why", "why a source reported something, or nothing"),
+    ui.key("r", "act('restart')", "restart", "restart it"),
+    ui.key("c", "act('check')", "check", "check a source now, as far as politeness allows"),
+    ui.key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
+    ui.key("e", "act('disable')", "pause", "pause a source"),
+    ui.key("e", "act('enable')", "resume", "resume a source"),
+    ui.key("x", "why", "why", "why a source reported something, or nothing"),
 ]
 EVENTS = 5
 LABEL = 13
@@ -106,7 +89,7 @@ class ActingView(View):
 class PartScreen(ActingView, ReadingView):
     """A part of the tree: identity, health, reasons, recent activity."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*ACT_KEYS, key("L", "log", "log", "its log lines"), BACK]
+    BINDINGS: ClassVar[list[BindingType]] = [*ACT_KEYS, ui.key("L", "log", "log", "its log lines"), BACK]
     EVERY = 2
 
     def __init__(self, path: str) -> None:
@@ -128,9 +111,9 @@ class PartScreen(ActingView, ReadingView):
             self.events = (await link.get("/v1/events", source=source["id"], order="desc", limit=EVENTS))["events"]
             self.redraw()
 
-    def whole(self, width: int) -> Sequence[Line]:
+    def whole(self, width: int) -> Sequence[ui.Line]:
         if self.part is None:
-            return [line_of(f"{self.path} …", width, "dim")]
+            return [ui.line_of(f"{self.path} …", width, "dim")]
         return list(part_lines(self.part, self.events, self.now, width))
 
     def subject(self) -> Mapping[str, Any] | None:
@@ -140,32 +123,32 @@ class PartScreen(ActingView, ReadingView):
         self.app.push_screen(LogScreen(self.path))
 
 
-def _why_page(answer: Mapping[str, Any], width: int) -> Sequence[Line]:
+def _why_page(answer: Mapping[str, Any], width: int) -> Sequence[ui.Line]:
     first, *rest = why_lines(answer, asked=False)
-    found = [line_of(first, width, "bold")]
+    found = [ui.line_of(first, width, "bold")]
     for text in rest:
         indent = " " * (len(text) - len(text.lstrip()))
-        found += [line_of(indent + part, width) for part in wrap(text.strip(), max(20, width - len(indent) - 1))]
+        found += [ui.line_of(indent + part, width) for part in wrap(text.strip(), max(20, width - len(indent) - 1))]
     return found
 
 
-def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
+def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[ui.Line]:
     row, source = part["row"], part["source"]
-    state = state_of(row)
-    yield [(fit(row["path"], width), "bold")]
+    state = ui.state_of(row)
+    yield [(ui.fit(row["path"], width), "bold")]
     if row.get("title"):
-        yield [(fit(row["title"], width), "bold")]
+        yield [(ui.fit(row["title"], width), "bold")]
     if row["name"]:
-        yield [(fit(row["name"], width), "")]
+        yield [(ui.fit(row["name"], width), "")]
     yield from _field(
         "state",
-        state.word if row["state"] in _OF_THE_SOURCE else f"{state.word} for {short(apart(row['since'], now))}",
+        state.word if row["state"] in _OF_THE_SOURCE else f"{state.word} for {ui.short(apart(row['since'], now))}",
         width,
-        STYLES[state.mood],
+        ui.STYLES[state.mood],
         mark="" if state.short == state.word else state.short,
     )
     if row["error"]:
-        yield from _field("last error", row["error"], width, BAD)
+        yield from _field("last error", row["error"], width, ui.BAD)
     if source is not None:
         yield from _watching(source, row, now, width)
     yield from _task(part, now, width)
@@ -173,23 +156,23 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
         yield from _title("last events", width)
         yield from (event_line(event, width) for event in events)
         if not events:
-            yield line_of("none in the history that is kept", width, FAINT)
+            yield ui.line_of("none in the history that is kept", width, ui.FAINT)
 
 
-def _field(label: str, text: str, width: int, style: str = "", *, mark: str = "") -> Iterator[Line]:
+def _field(label: str, text: str, width: int, style: str = "", *, mark: str = "") -> Iterator[ui.Line]:
     """Yield a labelled text, wrapped. It may come from a hostile page."""
     room = max(10, width - LABEL - 1)
     text = f"{mark}  {text}" if mark else text
-    for number, line in enumerate(wrap(safe(text), room) or [""]):
-        yield [(fit(f" {label}" if not number else "", LABEL), FAINT), (fit(line, width - LABEL), style)]
+    for number, line in enumerate(wrap(ui.safe(text), room) or [""]):
+        yield [(ui.fit(f" {label}" if not number else "", LABEL), ui.FAINT), (ui.fit(line, width - LABEL), style)]
 
 
-def _title(words: str, width: int) -> Iterator[Line]:
+def _title(words: str, width: int) -> Iterator[ui.Line]:
     yield [("", "")]
-    yield [(fit(f"── {words} " + "─" * width, width).replace("…", "─"), FAINT)]
+    yield [(ui.fit(f"── {words} " + "─" * width, width).replace("…", "─"), ui.FAINT)]
 
 
-def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
+def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width: int) -> Iterator[ui.Line]:
     if source["tags"]:
         yield from _field("tags", ", ".join(source["tags"]), width)
     yield from _title(f"health {row['health']:.2f} {row['flag']}", width)
@@ -200,26 +183,26 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
             CAUSES[part["cause"]],
             f"{part['left']:.2f}  {part['says']}",
             width,
-            POOR if costs else FAINT,
+            ui.POOR if costs else ui.FAINT,
             mark="-" if costs else " ",
         )
     yield from _title("cadence", width)
-    states = [VERDICTS[look["verdict"]] for look in source["trail"] for _ in range(min(look["looks"], LOOKS))]
-    marks = [piece(state) for state in reversed(states[:LOOKS])]
+    states = [ui.VERDICTS[look["verdict"]] for look in source["trail"] for _ in range(min(look["looks"], LOOKS))]
+    marks = [ui.piece(state) for state in reversed(states[:LOOKS])]
     told = " (newest last)" if marks else "none yet"
-    yield [(fit(" looks", LABEL), FAINT), *marks, (fit(told, max(0, width - LABEL - len(marks))), FAINT)]
+    yield [(ui.fit(" looks", LABEL), ui.FAINT), *marks, (ui.fit(told, max(0, width - LABEL - len(marks))), ui.FAINT)]
     if source["trail"]:
-        there = [VERDICTS[verdict] for verdict in dict.fromkeys(look["verdict"] for look in source["trail"])]
-        yield [(fit(" " * LABEL + "  ".join(f"{state.short} {state.word}" for state in there), width), FAINT)]
-    yield from _field("next check", f"in {until(row['next'], now)}: {source['next_look']}", width)
-    pace = f"every {short(source['interval_s'])} at its present pace; checks {source['looks']:,}, "
+        there = [ui.VERDICTS[verdict] for verdict in dict.fromkeys(look["verdict"] for look in source["trail"])]
+        yield [(ui.fit(" " * LABEL + "  ".join(f"{state.short} {state.word}" for state in there), width), ui.FAINT)]
+    yield from _field("next check", f"in {ui.until(row['next'], now)}: {source['next_look']}", width)
+    pace = f"every {ui.short(source['interval_s'])} at its present pace; checks {source['looks']:,}, "
     quiet = f"the last {source['unchanged']:,} without a change, " if source["unchanged"] else ""
     pace += f"{quiet}events {source['events']:,}"
     yield from _field("pace", pace, width)
     yield from _field("7 days", source["covered"], width)
-    yield from _field("last good", ago(source["last_success_at"], now), width)
-    yield from _field("last event", ago(source["last_event_at"], now), width)
-    yield from _field("breaker", _breaker(source, now), width, "" if source["breaker"] == "closed" else BAD)
+    yield from _field("last good", ui.ago(source["last_success_at"], now), width)
+    yield from _field("last event", ui.ago(source["last_event_at"], now), width)
+    yield from _field("breaker", _breaker(source, now), width, "" if source["breaker"] == "closed" else ui.BAD)
     yield from _field("exchange", _exchange(source, now), width)
     held = source["held"]
     yield from _field("log", f"{held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB", width)
@@ -228,7 +211,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
 def _breaker(source: Mapping[str, Any], now: str) -> str:
     if source["breaker"] == "closed" and not source["failures"]:
         return "closed"
-    again = f", tries again in {until(source['retry_at'], now)}" if source["retry_at"] else ""
+    again = f", tries again in {ui.until(source['retry_at'], now)}" if source["retry_at"] else ""
     return f"{source['breaker']}, {source['failures']} failures in a row{again}"
 
 
@@ -239,13 +222,13 @@ def _exchange(source: Mapping[str, Any], now: str) -> str:
     status = "no answer" if last["status"] is None else f"HTTP {last['status']}"
     alike = f", {last['looks']} alike" if last["looks"] > 1 else ""
     verdict = last["verdict"].replace("_", " ")
-    return f"{status}, {last['bytes']:,} bytes in {last['ms']:,} ms, {ago(last['at'], now)}: {verdict}{alike}"
+    return f"{status}, {last['bytes']:,} bytes in {last['ms']:,} ms, {ui.ago(last['at'], now)}: {verdict}{alike}"
 
 
-def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
+def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[ui.Line]:
     yield from _title("actor", width)
     if part["task"] is None:
-        yield line_of("no task is running", width, FAINT)
+        yield ui.line_of("no task is running", width, ui.FAINT)
         return
     note = f": {part['note']}" if part["note"] else ""
     yield from _field("task", f"{part['task']}{note}", width)
@@ -254,13 +237,13 @@ def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
     box = part["mailbox"]
     if box is not None:
         told = f"{box['depth']} of {box['bound']} wait; {box['received']:,} taken, met full {box['full']:,} times"
-        yield from _field("mailbox", told, width, POOR if box["depth"] >= box["bound"] else "")
+        yield from _field("mailbox", told, width, ui.POOR if box["depth"] >= box["bound"] else "")
     if part["slowest_step_s"] is not None:
-        told = f"{part['slowest_step_s'] * 1000:,.0f} ms held at most; idle for {short(part['idle_s'] or 0)}"
-        yield from _field("steps", told, width, POOR if part["slowest_step_s"] >= 1 else "")
+        told = f"{part['slowest_step_s'] * 1000:,.0f} ms held at most; idle for {ui.short(part['idle_s'] or 0)}"
+        yield from _field("steps", told, width, ui.POOR if part["slowest_step_s"] >= 1 else "")
     if part["crash"]:
-        yield from _field("crash", part["crash"], width, BAD)
+        yield from _field("crash", part["crash"], width, ui.BAD)
         for place in part["places"][:_PLACES]:
             yield from _field("", f"at {place}", width)
     for crash in part["crashes"]:
-        yield from _field(f"  {clock(crash['at'])}", crash["error"], width, BAD)
+        yield from _field(f"  {ui.clock(crash['at'])}", crash["error"], width, ui.BAD)

@@ -13,25 +13,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sanderling.console.text import (
-    FAINT,
-    MARKS,
-    POOR,
-    STYLES,
-    Column,
-    Line,
-    Piece,
-    Table,
-    age,
-    bare,
-    cells,
-    fit,
-    middle,
-    piece,
-    short,
-    state_of,
-    until,
-)
+from sanderling.console import text as ui
 from storage.records.source import PARTS
 
 Row = Mapping[str, Any]
@@ -63,36 +45,36 @@ def _count(number: int | None) -> str:
     return "-" if number is None else str(min(9999, number))
 
 
-def _marks(row: Row, width: int) -> list[Piece]:
+def _marks(row: Row, width: int) -> list[ui.Piece]:
     marks = str(row.get("marks", ""))[-width:]
-    return [(" " * (width - len(marks)), ""), *((mark, MARKS.get(mark, "")) for mark in marks)]
+    return [(" " * (width - len(marks)), ""), *((mark, ui.MARKS.get(mark, "")) for mark in marks)]
 
 
 COLUMNS = (
-    Column("state", 5, lambda row, _: piece(state_of(row)), sort="worst"),
-    Column(
+    ui.Column("state", 5, lambda row, _: ui.piece(ui.state_of(row)), sort="worst"),
+    ui.Column(
         "hlth", 4, lambda row, _: "" if row["health"] is None else f"{row['health']:.2f}", right=True, sort="health"
     ),
-    Column("rst", 3, lambda row, _: str(min(999, row["restarts"])), right=True, sort="restarts"),
-    Column("next", 4, lambda row, at: until(row["next"], at.now), right=True, sort="next"),
-    Column("age", 4, lambda row, at: age(row["since"], at.now), right=True, sort="since", from_width=100),
-    Column("mbox", 4, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
-    Column(
+    ui.Column("rst", 3, lambda row, _: str(min(999, row["restarts"])), right=True, sort="restarts"),
+    ui.Column("next", 4, lambda row, at: ui.until(row["next"], at.now), right=True, sort="next"),
+    ui.Column("age", 4, lambda row, at: ui.age(row["since"], at.now), right=True, sort="since", from_width=100),
+    ui.Column("mbox", 4, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
+    ui.Column(
         "every",
         5,
-        lambda row, _: short(row["pace_s"]) if row.get("pace_s") else "-",
+        lambda row, _: ui.short(row["pace_s"]) if row.get("pace_s") else "-",
         right=True,
         sort="rate",
         from_width=100,
     ),
-    Column("last checks", 12, lambda row, _: _marks(row, 12), from_width=120),
-    Column("last checks", 20, lambda row, _: _marks(row, 20), from_width=160),
+    ui.Column("last checks", 12, lambda row, _: _marks(row, 12), from_width=120),
+    ui.Column("last checks", 20, lambda row, _: _marks(row, 20), from_width=160),
 )
 SORTS = ("worst", _NAME, "error", *(column.sort for column in COLUMNS[1:] if column.sort), "path")
 """All sort orders, in the sequence of the key that cycles through them."""
 
 
-def shown_at(width: int) -> Sequence[Column]:
+def shown_at(width: int) -> Sequence[ui.Column]:
     """Return the narrow columns for a screen width.
 
     >>> [column.head for column in shown_at(80)]
@@ -101,12 +83,12 @@ def shown_at(width: int) -> Sequence[Column]:
     return list({column.head: column for column in COLUMNS if width >= column.from_width}.values())
 
 
-def table_at(width: int, sort: str = "") -> Table:
+def table_at(width: int, sort: str = "") -> ui.Table:
     """Return the columns for a screen width; the sort column's heading is in capitals."""
     narrow = [column._replace(head=_capital(column.head, column.sort == sort != "")) for column in shown_at(width)]
     rest = max(0, width - 1 - sum(column.width + 1 for column in narrow))
-    head = f"{fit(_capital('name', sort == _NAME), _who_width(rest))} {_capital('last error', sort == 'error')}"
-    return Table(*narrow, Column(head, 0, lambda row, at: _name_and_error(row, at, rest)))
+    head = f"{ui.fit(_capital('name', sort == _NAME), _who_width(rest))} {_capital('last error', sort == 'error')}"
+    return ui.Table(*narrow, ui.Column(head, 0, lambda row, at: _name_and_error(row, at, rest)))
 
 
 def _capital(head: str, is_sorted: bool) -> str:
@@ -123,42 +105,46 @@ def called(row: Row) -> str:
     >>> called({"path": "log", "name": ""}), called({"path": "sources/1", "name": "https://a.test/b", "title": ""})
     ('log', 'a.test/b')
     """
-    return str(row.get("title") or bare(str(row["name"])) or row["path"])
+    return str(row.get("title") or ui.bare(str(row["name"])) or row["path"])
 
 
-def who(row: Row, at: Context, width: int) -> list[Piece]:
+def who(row: Row, at: Context, width: int) -> list[ui.Piece]:
     """Return a row's name in so many cells, with tree lines; for a part also its child count."""
     lead = "to " if row["kind"] == "destination" else ""
     if at.tree:
         lead = f"{at.fold or ' '} " if "/" not in row["path"] else "└─ " if at.last else "├─ "
-    below, left = row.get("below"), width - cells(lead)
+    below, left = row.get("below"), width - ui.cells(lead)
     if below:
         says = f"{row['path']}  {below['total']:,}"
         worst = PARTS[below["worst"]]
         tail = f"  worst: {worst.short}" if below["total"] else ""
         return [
             (lead, ""),
-            (fit(says, min(cells(says), left)), "bold"),
-            (fit(tail, left - cells(says)), STYLES[worst.mood]),
+            (ui.fit(says, min(ui.cells(says), left)), "bold"),
+            (ui.fit(tail, left - ui.cells(says)), ui.STYLES[worst.mood]),
         ]
-    name, url = called(row), bare(str(row["name"]))
-    if row.get("title") and cells(name) + 4 <= left and url != name:
-        return [(lead, FAINT), (fit(name, cells(name)), ""), (middle(f"  {url}", left - cells(name)), FAINT)]
-    return [(lead, FAINT), ((fit if row.get("title") else middle)(name, left), "")]
+    name, url = called(row), ui.bare(str(row["name"]))
+    if row.get("title") and ui.cells(name) + 4 <= left and url != name:
+        return [
+            (lead, ui.FAINT),
+            (ui.fit(name, ui.cells(name)), ""),
+            (ui.middle(f"  {url}", left - ui.cells(name)), ui.FAINT),
+        ]
+    return [(lead, ui.FAINT), ((ui.fit if row.get("title") else ui.middle)(name, left), "")]
 
 
-def _name_and_error(row: Row, at: Context, width: int) -> list[Piece]:
+def _name_and_error(row: Row, at: Context, width: int) -> list[ui.Piece]:
     if not row["error"] or width < _WHO_LEAST:
         return who(row, at, width)
     left = _who_width(width)
-    return [*who(row, at, left), (fit(f" {row['error']}", width - left), "")]
+    return [*who(row, at, left), (ui.fit(f" {row['error']}", width - left), "")]
 
 
-def line_of(row: Row | None, width: int, at: Context) -> Line:
+def line_of(row: Row | None, width: int, at: Context) -> ui.Line:
     """Return a row as a line of exactly so many cells; None means not fetched yet."""
     if row is None:
-        return [(fit(" …", width), FAINT)]
-    return table_at(width).line(row, width, at, ("*", POOR) if at.changed else (" ", ""))
+        return [(ui.fit(" …", width), ui.FAINT)]
+    return table_at(width).line(row, width, at, ("*", ui.POOR) if at.changed else (" ", ""))
 
 
 class RowCache:

@@ -16,22 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from sanderling.client.api import Client
-from sanderling.console.text import (
-    BAD,
-    Confirm,
-    EventTail,
-    Figures,
-    Foot,
-    Line,
-    Lines,
-    Picks,
-    Question,
-    Reading,
-    Table,
-    between,
-    key,
-    line_of,
-)
+from sanderling.console import text as ui
 from sanderling.exits import CommandFailed
 
 FEED = "/v1/admin/feed"
@@ -86,21 +71,21 @@ def reason(error: CommandFailed) -> str:
     return rest if told and head.startswith("http") else line
 
 
-BACK = key("escape,left,h", "back", "back", "go back", shown="esc")
+BACK = ui.key("escape,left,h", "back", "back", "go back", shown="esc")
 
 
 class Console(Protocol):
     """The part of the program that screens share. age: seconds since the connection was lost, 0 while connected."""
 
     link: Link
-    figures: Figures
-    tail: EventTail
+    figures: ui.Figures
+    tail: ui.EventTail
     frozen: bool
-    question: Question | None
+    question: ui.Question | None
 
     @property
     def age(self) -> float: ...
-    def ask(self, question: Question) -> None: ...
+    def ask(self, question: ui.Question) -> None: ...
     def freeze(self) -> None: ...
 
 
@@ -123,12 +108,12 @@ class View(Screen[None]):
         return self.console_app.figures.at
 
     def compose(self) -> ComposeResult:
-        def figures(width: int, height: int) -> Sequence[Line]:
+        def figures(width: int, height: int) -> Sequence[ui.Line]:
             return self.console_app.figures.lines(width, self.console_app.age, frozen=self.console_app.frozen)
 
-        yield Lines(figures, id="figures")
+        yield ui.Lines(figures, id="figures")
         yield from self.middle()
-        yield Foot()
+        yield ui.Foot()
 
     def middle(self) -> Sequence[Widget]:
         raise NotImplementedError
@@ -142,7 +127,7 @@ class View(Screen[None]):
 
     def on_screen_suspend(self) -> None:
         """Remove the notice: it was about this screen."""
-        for foot in self.query(Foot):
+        for foot in self.query(ui.Foot):
             foot.clear()
 
     def connected(self) -> None:
@@ -163,15 +148,15 @@ class View(Screen[None]):
         """The tail has other events."""
 
     def redraw(self) -> None:
-        for lines in self.query(Lines):
+        for lines in self.query(ui.Lines):
             lines.refresh()
 
     def offer(self) -> None:
-        for foot in self.query(Foot):
+        for foot in self.query(ui.Foot):
             foot.refresh()
 
     def notice(self, text: str, style: str = "bold") -> None:
-        self.query_one(Foot).notice(text, style)
+        self.query_one(ui.Foot).notice(text, style)
 
     # --- requests and actions ------------------------------------------------------------------------------------
 
@@ -198,7 +183,7 @@ class View(Screen[None]):
     def failed(self, error: CommandFailed) -> None:
         """Show an error, unless the connection is lost: the figures already report that."""
         if not self.console_app.figures.lost:
-            self.notice(reason(error), BAD)
+            self.notice(reason(error), ui.BAD)
 
     def confirmed(self, question: str, work: Callable[[], Awaitable[str]]) -> None:
         async def run() -> None:
@@ -208,7 +193,7 @@ class View(Screen[None]):
             if yes:
                 self.run_worker(self._tried(run))
 
-        self.console_app.ask(Confirm(question, answered))
+        self.console_app.ask(ui.Confirm(question, answered))
 
     def send(self, question: str, path: str, done: str) -> None:
         async def run() -> str:
@@ -232,9 +217,9 @@ class ReadingView(View):
     """A screen of lines to scroll."""
 
     def middle(self) -> Sequence[Widget]:
-        return (Reading(self.whole, id="reading"),)
+        return (ui.Reading(self.whole, id="reading"),)
 
-    def whole(self, width: int) -> Sequence[Line]:
+    def whole(self, width: int) -> Sequence[ui.Line]:
         raise NotImplementedError
 
 
@@ -243,7 +228,7 @@ class PageScreen(ReadingView):
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
 
-    def __init__(self, name: str, path: str, page: Callable[[Any, int], Sequence[Line]], **query: Any) -> None:
+    def __init__(self, name: str, path: str, page: Callable[[Any, int], Sequence[ui.Line]], **query: Any) -> None:
         super().__init__()
         self._name, self._path, self._page, self._query = name, path, page, query
         self.answer: Any = None
@@ -252,26 +237,26 @@ class PageScreen(ReadingView):
         self.answer = await self.console_app.link.get(self._path, **self._query)
         self.redraw()
 
-    def whole(self, width: int) -> Sequence[Line]:
+    def whole(self, width: int) -> Sequence[ui.Line]:
         if self.answer is None:
-            return [line_of(f"{self._name} …", width, "dim")]
+            return [ui.line_of(f"{self._name} …", width, "dim")]
         return self._page(self.answer, width)
 
 
 class ListView(View):
     """A screen with a row per thing under a title and a heading. NONE: shown without rows."""
 
-    TABLE: ClassVar[Table] = Table()
+    TABLE: ClassVar[ui.Table] = ui.Table()
     HEADLINE: ClassVar[str] = ""
     NONE: ClassVar[str]
 
     def __init__(self) -> None:
         super().__init__()
         self.rows: Sequence[Mapping[str, Any]] | None = None
-        self.picks = Picks(self._line, self._seen, empty=lambda: "…" if self.rows is None else self.NONE, id="rows")
+        self.picks = ui.Picks(self._line, self._seen, empty=lambda: "…" if self.rows is None else self.NONE, id="rows")
 
     def middle(self) -> Sequence[Widget]:
-        return (Lines(self._heading, id="heading"), self.picks)
+        return (ui.Lines(self._heading, id="heading"), self.picks)
 
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
         self.rows = rows
@@ -281,7 +266,7 @@ class ListView(View):
     def here(self) -> Mapping[str, Any] | None:
         return self.rows[self.picks.cursor] if self.rows and self.picks.cursor < len(self.rows) else None
 
-    def table(self, width: int) -> Table:
+    def table(self, width: int) -> ui.Table:
         return self.TABLE
 
     def headline(self) -> str:
@@ -290,10 +275,10 @@ class ListView(View):
     def place(self) -> str:
         return f"{self.picks.cursor + 1}/{len(self.rows)} " if self.rows else "0 "
 
-    def _heading(self, width: int, height: int) -> Sequence[Line]:
-        return [[(between(f" {self.headline()}", self.place(), width), "dim")], self.table(width).heading(width)]
+    def _heading(self, width: int, height: int) -> Sequence[ui.Line]:
+        return [[(ui.between(f" {self.headline()}", self.place(), width), "dim")], self.table(width).heading(width)]
 
-    def _line(self, position: int, width: int) -> Line:
+    def _line(self, position: int, width: int) -> ui.Line:
         return self.table(width).line((self.rows or ())[position], width, self.now)
 
     def _seen(self, first: int, last: int) -> None:

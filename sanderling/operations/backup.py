@@ -47,43 +47,10 @@ from sanderling.real_world import entropy, now
 from storage.records.identity import Millis, rfc3339
 from storage.records.secrecy import plain
 from storage.secrets import Lost
-from storage.sqlite.engine import (
-    COMMAND,
-    DATABASE,
-    LOCK,
-    MARK,
-    READER,
-    STEPS,
-    WRITER,
-    FolderLock,
-    check_schema,
-    connect,
-    gives_back,
-    opening,
-    room_of,
-    translated,
-    version_of,
-)
+from storage.sqlite import engine, upkeep
+from storage.sqlite.engine import DATABASE
 from storage.sqlite.master_key import NEXT, OWN, make_own, own_keys, unlock
 from storage.sqlite.ownership import as_owner, as_root, entrust_all, named_by_hand, sync
-from storage.sqlite.upkeep import (
-    SPARE,
-    AccessGrants,
-    Content,
-    Secrets,
-    access_grants,
-    copy_database,
-    copy_name,
-    drop_secrets,
-    examine,
-    key_of,
-    mark_restored,
-    put_secrets,
-    rebuild,
-    scrub,
-    take_secrets,
-    upgrade,
-)
 
 Standing = Literal["holds", "fails", "missing", "unchecked"]
 """The MAC's state: valid, invalid (altered, or another key), absent, or unchecked without a master key."""
@@ -113,7 +80,7 @@ class Manifest(Struct, frozen=True):
     version: str
     made_at: str
     secrets: Literal["sealed", "none"]
-    database: Content
+    database: upkeep.Content
     files: tuple[Member, ...]
     mac: str = ""
 
@@ -353,14 +320,14 @@ def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | N
     folder = Path(settings.data)
     copy = scratch / ARCHIVED_DATABASE
     with command_errors(folder):
-        content = copy_database(folder / ARCHIVED_DATABASE, copy)
+        content = upkeep.copy_database(folder / ARCHIVED_DATABASE, copy)
         taken = None
         if master is None or not secrets:
-            drop_secrets(copy)
+            upkeep.drop_secrets(copy)
         else:
-            taken = take_secrets(copy, folder, master.vault, password=True)
-        if content.schema < len(STEPS):
-            content = examine(copy)
+            taken = upkeep.take_secrets(copy, folder, master.vault, password=True)
+        if content.schema < len(engine.STEPS):
+            content = upkeep.examine(copy)
     pieces = [SourceFile(ARCHIVED_DATABASE, copy)]
     if master is not None and taken is not None:
         sealed = scratch / SECRETS
@@ -430,11 +397,11 @@ class RestoreResult(NamedTuple):
     MAC's state, None for a database kept by an upgrade. settings: "taken", "left" in the backup, or "none" in it.
     """
 
-    content: Content
+    content: upkeep.Content
     lost: Lost
     named: bool
     standing: Standing | None
-    access_grants: AccessGrants
+    access_grants: upkeep.AccessGrants
     aside: Path | None = None
     templates: Path | None = None
     settings: Literal["taken", "left", "none"] = "none"
@@ -460,7 +427,7 @@ def restore(
         stage.mkdir(mode=0o700)
         try:
             staged = _staged(file, folder, stage, variables, entropy, unverified=unverified)
-            mark_restored(stage / DATABASE)
+            upkeep.mark_restored(stage / DATABASE)
             return _swapped(folder, stage, at, staged, settings=settings)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
@@ -476,7 +443,7 @@ def taken_over(done: RestoreResult) -> Iterator[str]:
         yield f"Its settings are taken over ({FILE_NAME}): check them before you start it."
 
 
-def who_gets_in(found: AccessGrants) -> Iterator[str]:
+def who_gets_in(found: upkeep.AccessGrants) -> Iterator[str]:
     yield f"Who gets in by it: {_counted(len(found.keys), 'API key')}{':' if found.keys else '.'}"
     for prefix, name, scopes in found.keys[:MOST_KEYS]:
         yield plain(f"  {prefix}...  {name}  {','.join(scopes)}")
@@ -496,7 +463,7 @@ def _counted(number: int, thing: str) -> str:
 def _held(folder: Path) -> Iterator[None]:
     """Lock a folder, created if missing. On failure, remove the folders and the lock that were new."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    lock, lock_is_new = FolderLock(folder), not (folder / LOCK).exists()
+    lock, lock_is_new = engine.FolderLock(folder), not (folder / engine.LOCK).exists()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock.acquire()
@@ -504,7 +471,7 @@ def _held(folder: Path) -> Iterator[None]:
             yield
         except BaseException:
             if lock_is_new:  # unlink it while locked: later it may be another process's
-                (folder / LOCK).unlink(missing_ok=True)
+                (folder / engine.LOCK).unlink(missing_ok=True)
             raise
         finally:
             lock.release()
@@ -516,7 +483,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def _refuse_what_is_there(folder: Path, replace: bool) -> None:
-    there = sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, OWN, STAGE, "lost+found"))
+    there = sorted(path.name for path in folder.iterdir() if path.name not in (engine.LOCK, OWN, STAGE, "lost+found"))
     if there and not replace:
         raise CommandFailed(
             f"{folder}: is not empty ({', '.join(there[:3])}{', ...' if len(there) > 3 else ''}). With --replace, "
@@ -545,11 +512,11 @@ def _staged(
         with suppress(FileNotFoundError):  # a database put aside after a crash has its newest commits here
             _copy(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
         with command_errors(file):
-            check_schema(database)
-            content = examine(database)
-            key = key_of(database, folder, named)
+            engine.check_schema(database)
+            content = upkeep.examine(database)
+            key = upkeep.key_of(database, folder, named)
             is_named = key is not None and key == named
-            return RestoreResult(content, Lost(0, 0, 0), is_named, None, access_grants(database))
+            return RestoreResult(content, Lost(0, 0, 0), is_named, None, upkeep.access_grants(database))
     manifest = unpack(file, stage)
     secrets = _opened_secrets(file, stage, manifest, variables)
     standing = manifest.standing(find_master_key(variables))
@@ -563,13 +530,13 @@ def _staged(
         )
     vault = own_keys(folder).get(OWN) or named or make_own(stage)
     with command_errors(file):
-        check_schema(database)
-        content = examine(database)
-        lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
-        return RestoreResult(content, lost, vault == named, standing, access_grants(database))
+        engine.check_schema(database)
+        content = upkeep.examine(database)
+        lost = upkeep.put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
+        return RestoreResult(content, lost, vault == named, standing, upkeep.access_grants(database))
 
 
-def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
+def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> upkeep.Secrets | None:
     if manifest.secrets == "none":
         return None
     master = find_master_key(variables)
@@ -582,7 +549,7 @@ def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapp
     if opened is None:
         raise CommandFailed(f"{file}: was sealed with another master key than this one.", Exit.BAD_SETTING)
     sealed.unlink()
-    return msgspec.json.decode(opened, type=Secrets)
+    return msgspec.json.decode(opened, type=upkeep.Secrets)
 
 
 def _swapped(folder: Path, stage: Path, at: Millis, staged: RestoreResult, *, settings: bool) -> RestoreResult:
@@ -628,7 +595,7 @@ def _keep_both(folder: Path, aside: Path) -> None:
             shutil.copy(folder / DATABASE, part, follow_symlinks=False)
             sync(part)
             part.rename(aside / DATABASE)
-    for name in (MARK, OWN, NEXT):  # these also stay: positions are never reused, and the key opens both databases
+    for name in (engine.MARK, OWN, NEXT):  # also stay: positions are never reused, and the key opens both databases
         if (folder / name).exists():
             shutil.copy(folder / name, aside / name, follow_symlinks=False)
 
@@ -665,11 +632,11 @@ def need(folder: Path) -> Need:
         raise CommandFailed(
             f"{folder}: there is no database of Sanderling; name its folder with --data.", Exit.BAD_DATA
         )
-    with working_in(folder), closing(connect(database, COMMAND)) as connection, translated():
-        schema, copied, room = version_of(connection), not gives_back(connection), room_of(connection)
-    behind = schema < len(STEPS)
-    needed = (room.used + SPARE) if copied or behind else 0
-    return Need(schema, len(STEPS), copied, needed, shutil.disk_usage(folder).free)
+    with working_in(folder), closing(engine.connect(database, engine.COMMAND)) as connection, engine.translated():
+        schema, copied = engine.version_of(connection), not engine.gives_back(connection)
+        used = engine.room_of(connection).used
+    needed = used + upkeep.SPARE if copied or schema < len(engine.STEPS) else 0
+    return Need(schema, len(engine.STEPS), copied, needed, shutil.disk_usage(folder).free)
 
 
 def sentences(found: Need) -> Iterator[str]:
@@ -679,7 +646,7 @@ def sentences(found: Need) -> Iterator[str]:
     if found.copied:
         yield "The database is copied to a new file, which can return space to the disk."
     if found.schema < found.newest:
-        yield f"A copy is kept: {copy_name(found.schema)}."
+        yield f"A copy is kept: {upkeep.copy_name(found.schema)}."
         yield f"Schema {found.schema} becomes {found.newest}, step by step; each step succeeds or changes nothing."
     yield f"This needs {found.needed >> 20} MiB temporarily; {found.free >> 20} MiB are free."
 
@@ -689,19 +656,19 @@ def migrate(folder: Path) -> Need:
     found, database = need(folder), folder / DATABASE
     if found.nothing:
         return found
-    lock, named = FolderLock(folder), named_vault(environ())
-    with working_in(folder), opening(folder):
+    lock, named = engine.FolderLock(folder), named_vault(environ())
+    with working_in(folder), engine.opening(folder):
         lock.acquire()
         try:
-            if found.copied and not rebuild(database):
+            if found.copied and not upkeep.rebuild(database):
                 raise CommandFailed(
                     f"{database} could not be copied: {found.needed >> 20} MiB are needed and {found.free >> 20} free, "
                     "without other readers. Nothing has changed; try again.",
                     Exit.TRY_AGAIN,
                 )
-            with closing(connect(database, WRITER)) as connection, translated():
-                upgrade(connection, database, unlock(connection, folder, named).vault)
-                scrub(connection)
+            with closing(engine.connect(database, engine.WRITER)) as connection, engine.translated():
+                upkeep.upgrade(connection, database, unlock(connection, folder, named).vault)
+                upkeep.scrub(connection)
         finally:
             lock.release()
     return found
@@ -721,7 +688,7 @@ def sizes(folder: Path) -> Sequence[Size]:
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
-    with working_in(folder), closing(connect(database, READER)) as connection, translated():
+    with working_in(folder), closing(engine.connect(database, engine.READER)) as connection, engine.translated():
         return [Size(*row) for row in connection.execute(_BY_SOURCE).fetchall()]
 
 

@@ -51,18 +51,7 @@ from storage.records.source import Source
 from storage.retention import too_roomy
 from storage.sql.stores import log
 from storage.sql.stores.sources import decode_hot
-from storage.sqlite.engine import (
-    COMMAND,
-    DATABASE,
-    MARK,
-    READER,
-    STEPS,
-    connect,
-    gives_back,
-    room_of,
-    translated,
-    version_of,
-)
+from storage.sqlite import engine
 from storage.sqlite.master_key import NEXT, OTHER, OWN
 from storage.sqlite.ownership import as_owner
 from storage.sqlite.upkeep import key_of
@@ -79,7 +68,7 @@ MAKE_ONE = "Make one: (umask 077; sanderling keys master > FILE), and name it in
 
 
 def database(patient: DoctorContext) -> Iterator[Finding]:
-    path = patient.folder / DATABASE
+    path = patient.folder / engine.DATABASE
     if not path.exists() or not path.stat().st_size:
         yield Finding("warn", "database", "there is none yet", "The first start creates it.")
         return
@@ -88,11 +77,11 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
         says = f"it is {ahead / A_DAY:,.0f} days behind the last write to the database"
         yield Finding("fail", "clock", says, "Set the clock: timedatectl set-ntp true")
     try:
-        with closing(connect(path, COMMAND)) as connection, translated():
+        with closing(engine.connect(path, engine.COMMAND)) as connection, engine.translated():
             yield _integrity(connection)
-            schema = version_of(connection)
-            later = f"; the next start upgrades it to {len(STEPS)}, after making a copy"
-            yield Finding("ok", "schema", f"{schema}{later if schema < len(STEPS) else ', up to date'}")
+            schema = engine.version_of(connection)
+            later = f"; the next start upgrades it to {len(engine.STEPS)}, after making a copy"
+            yield Finding("ok", "schema", f"{schema}{later if schema < len(engine.STEPS) else ', up to date'}")
             if schema:
                 yield from _log(patient, connection)
     except Corrupt as error:
@@ -107,11 +96,11 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def private_sources(patient: DoctorContext) -> Iterator[Finding]:
-    path = patient.folder / DATABASE
+    path = patient.folder / engine.DATABASE
     if not path.exists() or not path.stat().st_size:
         return
-    with closing(connect(path, READER)) as connection, translated():
-        if version_of(connection) == len(STEPS):
+    with closing(engine.connect(path, engine.READER)) as connection, engine.translated():
+        if engine.version_of(connection) == len(engine.STEPS):
             yield from gone_private(connection.execute)
 
 
@@ -134,9 +123,9 @@ def _integrity(connection: Connection) -> Finding:
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
         raise Corrupt(f"the database is damaged: {said.splitlines()[-1]}")
-    room = room_of(connection)
+    room = engine.room_of(connection)
     says = f"whole, {room.whole >> 20} MiB, {100 * room.free // max(room.whole, 1)} % of it free for new events"
-    if too_roomy(room) and not gives_back(connection):
+    if too_roomy(room) and not engine.gives_back(connection):
         do = "To return that to the disk, stop the service and run: sanderling migrate"
         return Finding("warn", "database", says, do)
     return Finding("ok", "database", says + ("; some of it returns to the disk" if too_roomy(room) else ""))
@@ -144,7 +133,7 @@ def _integrity(connection: Connection) -> Finding:
 
 def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
     newest = log.bounds(connection, START).newest
-    mark = patient.folder / MARK
+    mark = patient.folder / engine.MARK
     text = mark.read_text("ascii", "replace").strip() if mark.exists() else ""
     if text and not text.isdigit():
         yield Finding("warn", "head mark", f"{mark} is damaged", "The next start rewrites it.")
@@ -159,7 +148,7 @@ def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
 
 def master_key(patient: DoctorContext) -> Iterator[Finding]:
     named = named_vault(patient.variables)
-    database = patient.folder / DATABASE
+    database = patient.folder / engine.DATABASE
     try:
         there = database.exists() and database.stat().st_size > 0
         key = key_of(database, patient.folder, named) if there else None
@@ -209,7 +198,7 @@ def permissions(patient: DoctorContext) -> Iterator[Finding]:
             open_to_others.append(path)
     for path in open_to_others:
         mode = stat.S_IMODE(path.stat().st_mode)
-        level = "fail" if path == folder or path.name.startswith((DATABASE, OWN, NEXT)) else "warn"
+        level = "fail" if path == folder or path.name.startswith((engine.DATABASE, OWN, NEXT)) else "warn"
         do = f"chmod go-rwx {path}"
         yield Finding(level, "folder", f"other users can access {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # a Level
     if not open_to_others:
@@ -225,7 +214,7 @@ def half_an_import(patient: DoctorContext) -> Iterator[Finding]:
 def room(patient: DoctorContext) -> Iterator[Finding]:
     folder = next(path for path in (patient.folder.absolute(), *patient.folder.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(folder).free
-    database = patient.folder / DATABASE
+    database = patient.folder / engine.DATABASE
     size = database.stat().st_size if database.exists() else 0
     says = f"{free >> 20} MiB free, the database takes {size >> 20} MiB"
     do = "Free some space, move the folder, or keep less (retention_days, retention_events)."
@@ -348,7 +337,7 @@ async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
 def watched_hosts(patient: DoctorContext) -> Sequence[str]:
     """Return a few host names of sources; none if the database is unreadable, which another check reports."""
     try:
-        with closing(connect(patient.folder / DATABASE, READER)) as connection:
+        with closing(engine.connect(patient.folder / engine.DATABASE, engine.READER)) as connection:
             rows = connection.execute("SELECT url FROM source ORDER BY key LIMIT ?", (LOOKED_AT,)).fetchall()
     except (StorageError, sqlite3.Error, OSError):
         return ()

@@ -23,25 +23,7 @@ from storage.secrets import mark as note_key
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import log
 from storage.sql.stores.people import CommandKeys, all_signing, insert_signing
-from storage.sqlite.engine import (
-    COMMAND,
-    READER,
-    SPACE,
-    STEPS,
-    WRITER,
-    FolderLock,
-    HeadMark,
-    OwnConnection,
-    ReaderPool,
-    Wal,
-    WriterThread,
-    connect,
-    identity,
-    opening,
-    prepare,
-    translated,
-    version_of,
-)
+from storage.sqlite import engine
 from storage.sqlite.master_key import OTHER, mark_of, settle, unlock
 from storage.sqlite.upkeep import rebuild, scrub, upgrade
 
@@ -66,19 +48,19 @@ async def open_sqlite(
     thread. named: the master key that the owner named, if any, see `master_key.py`. Raises Locked, NoKey, NewerSchema,
     Corrupt, DiskFull, Unavailable, and OSError if the folder cannot be created.
     """
-    database = prepare(folder)
-    lock = FolderLock(folder)
+    database = engine.prepare(folder)
+    lock = engine.FolderLock(folder)
     with ExitStack() as undo:
         undo.callback(lock.release)
-        opened = await trio.to_thread.run_sync(_open, database, lock, HeadMark(folder), named, doing)
+        opened = await trio.to_thread.run_sync(_open, database, lock, engine.HeadMark(folder), named, doing)
         undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
-        own = connect(database, READER, read_only=True)
+        own = engine.connect(database, engine.READER, read_only=True)
         undo.callback(own.close)
-        wal = Wal(database, clock)
-        writer = WriterThread(opened.mark, wal, clock, warn, opened.vault)
-        parts = _Parts(lock, own, ReaderPool(database), writer, wal, database)
+        wal = engine.Wal(database, clock)
+        writer = engine.WriterThread(opened.mark, wal, clock, warn, opened.vault)
+        parts = _Parts(lock, own, engine.ReaderPool(database), writer, wal, database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
         writer.start(opened.connection, opened.newest)
         undo.pop_all()
@@ -86,11 +68,11 @@ async def open_sqlite(
 
 
 class _Parts(NamedTuple):
-    lock: FolderLock
+    lock: engine.FolderLock
     own: sqlite3.Connection
-    readers: ReaderPool
-    writer: WriterThread
-    wal: Wal
+    readers: engine.ReaderPool
+    writer: engine.WriterThread
+    wal: engine.Wal
     database: Path
 
 
@@ -101,9 +83,9 @@ class SqliteStorage(Storage):
         self._parts = parts
         self.thread, self.wal, self.database = parts.writer, parts.wal, parts.database
         self.closing: list[Callable[[], None]] = []
-        self._is = identity(parts.database)
-        own = OwnConnection(parts.own)
-        super().__init__(Places(parts.writer, parts.writer, parts.readers, own), SPACE, lease, known, vault)
+        self._is = engine.identity(parts.database)
+        own = engine.OwnConnection(parts.own)
+        super().__init__(Places(parts.writer, parts.writer, parts.readers, own), engine.SPACE, lease, known, vault)
 
     def __repr__(self) -> str:
         return f"SqliteStorage({self.lease}, {self.thread}, {self._parts.readers})"
@@ -116,7 +98,7 @@ class SqliteStorage(Storage):
 
     def stands(self) -> bool:
         """Return whether the database is still the file at its path; SQLite itself keeps using a deleted file."""
-        return identity(self.database) == self._is
+        return engine.identity(self.database) == self._is
 
     def sizes(self) -> Mapping[str, int]:
         files = {"database": self.database, "wal": self.wal.path}
@@ -141,7 +123,7 @@ class _Opened(NamedTuple):
     """A writer's connection and data from its database. `known`: the newest position that any reader may have seen."""
 
     connection: sqlite3.Connection
-    mark: HeadMark
+    mark: engine.HeadMark
     epoch: int
     newest: Seq
     known: Seq
@@ -154,15 +136,15 @@ class _Opened(NamedTuple):
 
 
 def _open(
-    database: Path, lock: FolderLock, mark: HeadMark, named: Vault | None, doing: Callable[[str], None]
+    database: Path, lock: engine.FolderLock, mark: engine.HeadMark, named: Vault | None, doing: Callable[[str], None]
 ) -> _Opened:
-    with opening(database.parent), ExitStack() as undo, translated():
+    with engine.opening(database.parent), ExitStack() as undo, engine.translated():
         lock.acquire()
         rebuild(database, at_most=REBUILT)
-        connection = connect(database, WRITER)
+        connection = engine.connect(database, engine.WRITER)
         undo.callback(connection.close)
         undo.callback(mark.close)
-        if 0 < version_of(connection) < len(STEPS):
+        if 0 < engine.version_of(connection) < len(engine.STEPS):
             doing("upgrading the database")
         vault, warnings = _unlocked(connection, database, named)
         doing("reading the database")
@@ -186,7 +168,7 @@ def _open(
 
 def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | None) -> tuple[Vault, list[str]]:
     folder = database.parent
-    version_of(connection)
+    engine.version_of(connection)
     vault, own = unlock(connection, folder, named)
     warnings = [OTHER] if own else []
     copy = upgrade(connection, database, vault)
@@ -214,13 +196,13 @@ class SqliteKeys(CommandKeys):
         self.close()
 
     def signing(self) -> Sequence[SigningKey]:
-        with translated():
+        with engine.translated():
             if mark_of(self._connection) is None:
                 return []
             return all_signing(self._connection, unlock(self._connection, self._folder, self._named).vault)
 
     def add_signing(self, key: SigningKey) -> None:
-        with translated(), self._connection:
+        with engine.translated(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")  # first: no other process can change the master key after it
             vault = unlock(self._connection, self._folder, self._named).vault
             if mark_of(self._connection) is None:
@@ -231,19 +213,19 @@ class SqliteKeys(CommandKeys):
         self._connection.close()
 
     def _run(self, act: Callable[[Connection], T]) -> T:
-        with translated():  # each act is one statement, and one transaction
+        with engine.translated():  # each act is one statement, and one transaction
             return act(self._connection)
 
 
 def open_keys(folder: Path, named: Vault | None = None) -> SqliteKeys:
     """Create folder and database if missing. Raises as `open_sqlite`; Locked if a server holds an older schema."""
-    database = prepare(folder)
-    with opening(folder), ExitStack() as undo, translated():
-        connection = connect(database, COMMAND)
+    database = engine.prepare(folder)
+    with engine.opening(folder), ExitStack() as undo, engine.translated():
+        connection = engine.connect(database, engine.COMMAND)
         undo.callback(connection.close)
-        version = version_of(connection)
-        if version < len(STEPS):
-            lock = FolderLock(folder)
+        version = engine.version_of(connection)
+        if version < len(engine.STEPS):
+            lock = engine.FolderLock(folder)
             try:
                 lock.acquire()
             except Locked:

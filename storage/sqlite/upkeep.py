@@ -28,28 +28,13 @@ from storage.records.identity import START, Seq
 from storage.secrets import PLACES, SIZE, Lost, Vault, boxes, examine_boxes, give_up, opened, reseal
 from storage.sql.stores import log
 from storage.sql.stores.people import all_keys
-from storage.sqlite.engine import (
-    COMMAND,
-    STEPS,
-    UNTRUSTED,
-    FolderLock,
-    Pragmas,
-    connect,
-    gives_back,
-    migrate,
-    opening,
-    prepare,
-    room_of,
-    set_up_space,
-    translated,
-    version_of,
-)
+from storage.sqlite import engine
 from storage.sqlite.master_key import NEXT, forget_own, make_own, mark_of, settle, unlock
 from storage.sqlite.ownership import entrust, sync
 
-_COPY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
+_COPY: engine.Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
 # No page of the copy keeps a removed secret, and no journal on the disk gets it.
-_EDIT: Pragmas = (
+_EDIT: engine.Pragmas = (
     ("trusted_schema", 0),
     ("busy_timeout", 5000),
     ("journal_mode", "memory"),
@@ -110,7 +95,7 @@ class AccessGrants(Struct, frozen=True):
 
 
 def access_grants(database: Path) -> AccessGrants:
-    with closing(connect(database, UNTRUSTED)) as connection, translated():
+    with closing(engine.connect(database, engine.UNTRUSTED)) as connection, engine.translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         keys = all_keys(connection)
         sessions = _count(connection, "SELECT count(*) FROM session") if "session" in tables else 0
@@ -126,7 +111,7 @@ def copy_database(database: Path, target: Path) -> Content:
     entrust(fd, target.parent)
     os.close(fd)
     try:
-        with closing(connect(database, _COPY)) as connection, translated():
+        with closing(engine.connect(database, _COPY)) as connection, engine.translated():
             connection.execute("PRAGMA auto_vacuum=2")  # for the copy: it can return free pages (connection.py)
             connection.execute("VACUUM INTO ?", (str(target),))
         content = examine(target)
@@ -140,11 +125,11 @@ def copy_database(database: Path, target: Path) -> Content:
 
 def examine(database: Path) -> Content:
     """Check every page of a database that no server uses. Raises Corrupt, NewerSchema, Unavailable."""
-    with closing(connect(database, _COPY)) as connection, translated():
+    with closing(engine.connect(database, _COPY)) as connection, engine.translated():
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":
             raise Corrupt(f"the database is damaged: {said}")
-        schema = version_of(connection)
+        schema = engine.version_of(connection)
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         if not schema or not {"fact", "log", "source_key"} <= tables:
             raise Corrupt("the database is not one of Sanderling's")
@@ -154,11 +139,11 @@ def examine(database: Path) -> Content:
 
 def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
     """Return the key of a database, out of `named` and the folder's; None if it has none. Raises NoKey, Unopened."""
-    with closing(connect(database, _COPY)) as connection, translated():
+    with closing(engine.connect(database, _COPY)) as connection, engine.translated():
         if mark_of(connection) is None:
             return None
         vault = unlock(connection, folder, named).vault
-        schema = version_of(connection)
+        schema = engine.version_of(connection)
         examine_boxes(connection, vault, [place for place in PLACES if place.since <= schema])
         return vault
 
@@ -168,9 +153,9 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
     an earlier schema first. password: keep the dashboard's password. Entries that grant access for a time (sessions,
     set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
     """
-    with closing(connect(copy, _EDIT)) as connection, translated():
+    with closing(engine.connect(copy, _EDIT)) as connection, engine.translated():
         vault = unlock(connection, folder, named).vault if mark_of(connection) else Vault(random_bytes(SIZE))
-        migrate(connection, vault=vault)
+        engine.migrate(connection, vault=vault)
         taken = {
             place.field: {name: place.form.told(secret) for name, secret in opened(connection, vault, place).items()}
             for place in PLACES
@@ -181,8 +166,8 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
 
 def drop_secrets(copy: Path) -> None:
     """Delete all secrets in a copy, and the dashboard's password. Needs no key."""
-    with closing(connect(copy, _EDIT)) as connection, translated():
-        migrate(connection, vault=Vault(random_bytes(SIZE)))  # a throwaway key: its boxes are removed at once
+    with closing(engine.connect(copy, _EDIT)) as connection, engine.translated():
+        engine.migrate(connection, vault=Vault(random_bytes(SIZE)))  # a throwaway key: its boxes are removed
         _empty(connection, password=False)
 
 
@@ -202,8 +187,8 @@ def _empty(connection: Connection, *, password: bool) -> None:
 
 def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callable[[], str]) -> Lost:
     """Upgrade a copy, put secrets back, sealed with this key; return how many are lost, as `give_up` does."""
-    with closing(connect(copy, COMMAND)) as connection, translated():
-        migrate(connection, vault=vault)
+    with closing(engine.connect(copy, engine.COMMAND)) as connection, engine.translated():
+        engine.migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")
         for statement in _DELETE_GRANTS:  # a backup has none, unless one was added by hand
             connection.execute(statement)
@@ -218,7 +203,7 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
 
 def mark_restored(copy: Path) -> None:
     """Let the next start know that events after this copy are missing."""
-    with closing(connect(copy, _EDIT)) as connection, translated():
+    with closing(engine.connect(copy, _EDIT)) as connection, engine.translated():
         connection.execute("INSERT INTO fact VALUES('restored', 1) ON CONFLICT(name) DO NOTHING")
 
 
@@ -233,11 +218,11 @@ def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None)
     holds the folder's lock. `vault` may be None for a new database. Raises NewerSchema, Corrupt, DiskFull, Unavailable;
     nothing has changed then.
     """
-    version = version_of(connection)
-    copy = _keep(database, version) if 0 < version < len(STEPS) else None
+    version = engine.version_of(connection)
+    copy = _keep(database, version) if 0 < version < len(engine.STEPS) else None
     if not version:
-        set_up_space(connection)
-    migrate(connection, vault=vault)
+        engine.set_up_space(connection)
+    engine.migrate(connection, vault=vault)
     return copy
 
 
@@ -300,10 +285,10 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
     copy.unlink(missing_ok=True)  # left by a killed start: it takes space and holds the same data
     if not database.stat().st_size:
         return False
-    with closing(connect(database, COMMAND)) as connection:
-        if gives_back(connection) or not version_of(connection):
+    with closing(engine.connect(database, engine.COMMAND)) as connection:
+        if engine.gives_back(connection) or not engine.version_of(connection):
             return False  # no tables: a first start was killed, and the next one sets the file up
-        needed = room_of(connection).used
+        needed = engine.room_of(connection).used
     if (at_most is not None and needed > at_most) or shutil.disk_usage(database.parent).free < needed + SPARE:
         return False
     if database.with_name(database.name + _WAL).exists():
@@ -338,12 +323,12 @@ def rotate(
     of a lost old key, see `give_up`. Raises Locked while a service runs on the folder, NoKey if the old key is missing
     without `fresh`, else the same errors as `open_sqlite`; nothing has changed then.
     """
-    database = prepare(folder)
-    lock = FolderLock(folder)
-    with opening(folder), ExitStack() as undo, translated():
+    database = engine.prepare(folder)
+    lock = engine.FolderLock(folder)
+    with engine.opening(folder), ExitStack() as undo, engine.translated():
         lock.acquire()
         undo.callback(lock.release)
-        connection = connect(database, COMMAND)
+        connection = engine.connect(database, engine.COMMAND)
         undo.callback(connection.close)
         old = None
         try:

@@ -30,19 +30,8 @@ from msgspec.structs import replace
 
 from storage.append import Answer, Lease, Mint, Stamp, Stories, events_of
 from storage.errors import Corrupt, Duplicate, NewerSchema, StateMoved
-from storage.records.event import (
-    Bounds,
-    Draft,
-    Filter,
-    KeptPicture,
-    Page,
-    Picture,
-    SourceSize,
-    Stored,
-    check_adopted,
-    id_in,
-    kind_of,
-)
+from storage.records import event as records
+from storage.records.event import Bounds, Filter, KeptPicture, Page, Picture, SourceSize, Stored
 from storage.records.identity import COUNTER_BITS, SERVICE, START, Millis, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
@@ -372,7 +361,7 @@ class StoryAssigner:
         for start in range(0, len(marks), _AT_ONCE):
             self._newest |= index.find(transaction, marks[start : start + _AT_ONCE])
 
-    def of(self, source: SourceId, draft: Draft, at: Seq) -> str:
+    def of(self, source: SourceId, draft: records.Draft, at: Seq) -> str:
         """Return the story of a draft at a position, "" for its own."""
         found = self._newest.keys() & self._marks[id(draft)]
         if not found:
@@ -380,7 +369,7 @@ class StoryAssigner:
         earlier = {event.seq: event for event in map(self._newest.__getitem__, found) if event.seq > at - WEEK}
         return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
 
-    def add(self, draft: Draft, event: Stored) -> None:
+    def add(self, draft: records.Draft, event: Stored) -> None:
         marks = self._marks[id(draft)]
         self._newest |= dict.fromkeys(marks, event)
         self._found |= dict.fromkeys(marks, event.seq)
@@ -536,7 +525,7 @@ class EventLog(Store):
             self._last = seq
             story = "" if assigner is None else assigner.of(harvest.source, draft, seq)
             known = replace(draft, story=story) if story else draft
-            event = Stored(seq, harvest.source, kind_of(draft), stamp(seq, event_id, harvest.source, known))
+            event = Stored(seq, harvest.source, records.kind_of(draft), stamp(seq, event_id, harvest.source, known))
             if assigner is not None:
                 assigner.add(draft, event)
             yield event
@@ -549,7 +538,7 @@ class EventLog(Store):
 
         def job(transaction: Transaction) -> None:
             (newest,) = transaction.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()
-            check_adopted(events, floor, Seq(transaction.last(self._last)), newest)
+            records.check_adopted(events, floor, Seq(transaction.last(self._last)), newest)
             ids = dict.fromkeys(event.source for event in events)
             transaction.executemany(_KNOW, [(id,) for id in ids])
             keys = {id: transaction.execute(_NUMBER, (id,)).fetchone()[0] for id in ids}
@@ -597,7 +586,7 @@ class EventLog(Store):
             return None
         found = await self._readers.run(lambda connection: self._pages.get(connection, seq))
         # The position is only the head of the id: the rest must agree too.
-        return found if found is not None and id_in(found.body) == event_id.lower() else None
+        return found if found is not None and records.id_in(found.body) == event_id.lower() else None
 
     async def bounds(self) -> Bounds:
         return await self._readers.run(self._pages.bounds)

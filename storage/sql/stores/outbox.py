@@ -18,28 +18,9 @@ from msgspec.structs import replace
 
 from storage.append import Lease
 from storage.errors import AlertsMoved, CursorMoved
+from storage.records import destination as records
 from storage.records.alert import KEPT_DAYS
-from storage.records.destination import (
-    KEPT_ATTEMPTS,
-    KEPT_DEAD,
-    Attempt,
-    AttemptLine,
-    Delivery,
-    Destination,
-    Freeze,
-    Hit,
-    Match,
-    Met,
-    Outcome,
-    Portion,
-    Rates,
-    Replayed,
-    Result,
-    Waiting,
-    attempt_of,
-    gone_attempt,
-    rates_of,
-)
+from storage.records.destination import KEPT_ATTEMPTS, KEPT_DEAD, Attempt, Delivery, Match, Outcome
 from storage.records.event import first_seq_in, id_in
 from storage.records.identity import Millis, Seq, day_of
 from storage.secrets import Connection
@@ -58,7 +39,7 @@ class Claim(NamedTuple):
 
 _destination = attrgetter("destination")
 _decode = msgspec.json.Decoder(Attempt).decode
-_decode_line = msgspec.json.Decoder(AttemptLine).decode
+_decode_line = msgspec.json.Decoder(records.AttemptLine).decode
 _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
 _CURSOR = "SELECT seq FROM cursor WHERE name=?"
@@ -141,8 +122,8 @@ class Outbox(Store):
         matches: Sequence[Match],
         lease: Lease,
         *,
-        hits: Sequence[Hit] = (),
-        met: Sequence[Met] = (),
+        hits: Sequence[records.Hit] = (),
+        met: Sequence[records.Met] = (),
         revision: int | None = None,
     ) -> None:
         """Move a cursor and write its effects in one transaction: outbox rows, and matches of alerts.
@@ -178,7 +159,7 @@ class Outbox(Store):
         """Return the matched event of a story for each alert that matches once per story."""
         return dict(await every_row(self._readers, _MET, story))
 
-    async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
+    async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: records.Replayed | None = None) -> int:
         """Add rows to the outbox unless present or without a destination; return how many. In the same transaction the
         `replayed` range stops being missed. If it has `matches`, the range ends before the first of them that neither
         waits now nor has a `sent` attempt.
@@ -202,7 +183,7 @@ class Outbox(Store):
         lease: Lease,
         *,
         digests: bool = False,
-        known: Destination | None = None,
+        known: records.Destination | None = None,
     ) -> Sequence[Delivery]:
         """Return due rows of a destination, oldest first, whose event is still in the log. Counts the attempt durably.
 
@@ -233,7 +214,9 @@ class Outbox(Store):
     @in_transaction(
         rows=lambda _, portion, *__: portion.limit, holds=lambda destination, *_: _destinations([destination])
     )
-    def freeze(self, transaction: Transaction, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+    def freeze(
+        self, transaction: Transaction, destination: str, portion: records.Portion, freeze: records.Freeze, lease: Lease
+    ) -> int:
         """Make one digest from waiting rows within `portion`, oldest first; return of how many, 0 if there are none. In
         one transaction the last of these rows becomes the digest, due at the portion's end, and the others are removed;
         rows whose event has left the log are given up. With fewer rows than `least` nothing happens.
@@ -247,7 +230,9 @@ class Outbox(Store):
         if portion.least > 1 and transaction.execute(_SOME_INSIDE, some).fetchone()[0] < portion.least:
             return 0
         taken, gone = _inside(transaction, key, portion)
-        note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
+        note(
+            transaction, key, [records.gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone]
+        )
         _freeze(transaction, key, taken, portion.end, freeze)
         return len(taken) + len(gone)
 
@@ -327,13 +312,13 @@ class Outbox(Store):
         return min(first, default=None)
 
     @read_only
-    def waiting(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, Waiting]:
+    def waiting(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, records.Waiting]:
         """Return the waiting deliveries of each, claimed or not; a destination without any is absent."""
-        found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
+        found = {id: records.Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
         return {id: waiting for id, waiting in found.items() if waiting.count}
 
     async def attempts(
-        self, destination: str, limit: int, result: Result | None = None, before: int | None = None
+        self, destination: str, limit: int, result: records.Result | None = None, before: int | None = None
     ) -> Sequence[Attempt]:
         """Return attempts, newest first: all, those with one result, or those with a number below `before`."""
         query = _DEAD if result == "given_up" else _ATTEMPTS if result is None else _RESULTS
@@ -343,10 +328,14 @@ class Outbox(Store):
         return [replace(_decode(body), number=number) for number, body in rows]
 
     @read_only
-    def rates(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, Rates]:
+    def rates(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, records.Rates]:
         """Return the rates of each; a destination without attempts is absent."""
         logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
-        return {id: rates_of([_decode_line(body) for _, body in reversed(rows)]) for id, rows in logs.items() if rows}
+        return {
+            id: records.rates_of([_decode_line(body) for _, body in reversed(rows)])
+            for id, rows in logs.items()
+            if rows
+        }
 
     async def _one(self, query: str, destination: str) -> int | None:
         row: tuple[int | None] = await first_row(self._readers, query, destination)
@@ -369,7 +358,7 @@ def _claim(
     key, due = 0, transaction.execute(_DUE, (destination, now, digests, limit)).fetchall()
     for key, seq, attempts, first_due, digest, body in due:
         if body is None:
-            gone.append(gone_attempt(destination, Seq(seq), attempts, now))
+            gone.append(records.gone_attempt(destination, Seq(seq), attempts, now))
             transaction.execute(_LEAVE, (key, seq))
         else:
             event_id = digest or id_in(body)
@@ -380,7 +369,7 @@ def _claim(
 
 
 def _inside(
-    transaction: Transaction, key: int, portion: Portion
+    transaction: Transaction, key: int, portion: records.Portion
 ) -> tuple[Sequence[tuple[Seq, bytes]], Sequence[tuple[Seq, int]]]:
     """Return a portion's rows with bodies, and remove and return those whose event has left the log."""
     start, end, limit, size, _, fresh = portion
@@ -401,7 +390,7 @@ def _inside(
 
 
 def _freeze(
-    transaction: Transaction, key: int, taken: Sequence[tuple[Seq, bytes]], end: Millis, freeze: Freeze
+    transaction: Transaction, key: int, taken: Sequence[tuple[Seq, bytes]], end: Millis, freeze: records.Freeze
 ) -> None:
     if taken:
         id, content = freeze([body for _, body in taken])
@@ -421,7 +410,7 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome], lease: Lease)
             if seq not in rows:
                 continue
             _, key, attempts, event_id = rows[seq]
-            lines.append(attempt_of(outcome, event_id, attempts))
+            lines.append(records.attempt_of(outcome, event_id, attempts))
             if outcome.retry_at is not None and outcome.result == "retry":
                 retried.append((outcome.retry_at, key, seq))
                 continue
@@ -443,7 +432,7 @@ def _miss(transaction: Transaction, key: int, outcome: Outcome) -> None:
     change_destination(transaction, outcome.destination, lambda it: it.missing(Seq(first - 1)))
 
 
-def _record_replayed(transaction: Transaction, replayed: Replayed) -> None:
+def _record_replayed(transaction: Transaction, replayed: records.Replayed) -> None:
     done = replayed
     if replayed.matches:
         between = (replayed.destination, replayed.after, replayed.to)

@@ -19,35 +19,8 @@ from typing import TypeVar
 
 import msgspec
 
-from storage.records.access import (
-    ACTIVITY_LIFE,
-    CODE_KEPT,
-    CODE_LIFE,
-    FRESH_CLIENT,
-    GRANT_LIFE,
-    IDLE,
-    INVITATION_LIFE,
-    LIFE,
-    MOST_CLIENTS,
-    UNUSED_CLIENT,
-    Activity,
-    ApiKey,
-    Invitation,
-    OAuthClient,
-    OAuthCode,
-    OAuthGrant,
-    Password,
-    Person,
-    PublicKey,
-    ReadEvents,
-    RefreshToken,
-    Role,
-    SavedView,
-    Session,
-    SetUpLink,
-    SigningKey,
-    allowed,
-)
+from storage.records import access
+from storage.records.access import GRANT_LIFE, Activity, ApiKey, Password, Person, Session, SetUpLink, SigningKey
 from storage.records.identity import Millis
 from storage.secrets import SEEDS, TOTP, Connection, Vault, keep_public
 from storage.sql.writing import Store, Transaction, every_row, first_row, in_transaction, write_each, write_one
@@ -120,7 +93,7 @@ class People(Store):
         await write_each(self._writer, "UPDATE session SET seen_at=? WHERE id=?", rows)
 
     async def sweep(self, now: Millis, limit: int) -> int:
-        return await write_one(self._writer, _ENDED, now - LIFE, now - IDLE, limit, rows=limit)
+        return await write_one(self._writer, _ENDED, now - access.LIFE, now - access.IDLE, limit, rows=limit)
 
 
 def read_password(connection: Connection) -> Password | None:
@@ -142,7 +115,7 @@ def _row(session: Session) -> tuple[object, ...]:
     return (session.id, session.sha256, *when, session.agent, session.address, session.person)
 
 
-_decode_view = msgspec.json.Decoder(SavedView).decode
+_decode_view = msgspec.json.Decoder(access.SavedView).decode
 _PUT_VIEW = """INSERT INTO saved_view(id, created_at, body) VALUES(?,?,?)
     ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
 
@@ -150,11 +123,11 @@ _PUT_VIEW = """INSERT INTO saved_view(id, created_at, body) VALUES(?,?,?)
 class SavedViews(Store):
     """Filters of lists, under names."""
 
-    async def all(self) -> Sequence[SavedView]:
+    async def all(self) -> Sequence[access.SavedView]:
         rows = await every_row(self._readers, "SELECT body FROM saved_view ORDER BY created_at, id")
         return [_decode_view(body) for (body,) in rows]
 
-    async def put(self, view: SavedView) -> None:
+    async def put(self, view: access.SavedView) -> None:
         await write_one(self._writer, _PUT_VIEW, view.id, view.created_at, msgspec.json.encode(view))
 
     async def delete(self, view_id: str) -> bool:
@@ -172,10 +145,10 @@ _UNMARK = "DELETE FROM read_mark WHERE person=? AND seq<=?"
 class ReadMarks(Store):
     """The events that each person has read; "" is the owner of the service's password. Devices add to each other."""
 
-    async def of(self, person: str) -> ReadEvents:
+    async def of(self, person: str) -> access.ReadEvents:
         rows = await every_row(self._readers, "SELECT whole, seq, read FROM read_mark WHERE person=?", person)
         upto = max((seq for whole, seq, _ in rows if whole), default=0)
-        return ReadEvents(upto, {seq: bool(read) for whole, seq, read in rows if not whole})
+        return access.ReadEvents(upto, {seq: bool(read) for whole, seq, read in rows if not whole})
 
     @in_transaction(rows=lambda _person, seqs, **_: len(seqs))
     def mark(self, transaction: Transaction, person: str, seqs: Collection[int], *, read: bool) -> None:
@@ -303,16 +276,16 @@ class Accounts(Store):
         transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
         return True
 
-    async def invitations(self, now: Millis) -> Sequence[Invitation]:
+    async def invitations(self, now: Millis) -> Sequence[access.Invitation]:
         rows = await every_row(self._readers, _INVITATIONS)
-        return [one for row in rows if (one := Invitation(*row)).created_at > now - INVITATION_LIFE]
+        return [one for row in rows if (one := access.Invitation(*row)).created_at > now - access.INVITATION_LIFE]
 
-    async def invitation(self, sha256: str, now: Millis) -> Invitation | None:
+    async def invitation(self, sha256: str, now: Millis) -> access.Invitation | None:
         row = await first_row(self._readers, _INVITATION, sha256)
-        found = None if row is None else Invitation(*row)
-        return found if found is not None and found.created_at > now - INVITATION_LIFE else None
+        found = None if row is None else access.Invitation(*row)
+        return found if found is not None and found.created_at > now - access.INVITATION_LIFE else None
 
-    async def invite(self, one: Invitation) -> None:
+    async def invite(self, one: access.Invitation) -> None:
         await write_one(self._writer, _INVITE, one.id, one.sha256, one.email, one.role, one.by, one.created_at)
 
     async def withdraw(self, invitation_id: str) -> bool:
@@ -331,8 +304,8 @@ class Accounts(Store):
 
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete at most `limit` old activity records, and invitations that ended; return how many records."""
-        await write_one(self._writer, _STALE_INVITATIONS, now - INVITATION_LIFE)
-        return await write_one(self._writer, _FORGET, now - ACTIVITY_LIFE, limit, rows=limit)
+        await write_one(self._writer, _STALE_INVITATIONS, now - access.INVITATION_LIFE)
+        return await write_one(self._writer, _FORGET, now - access.ACTIVITY_LIFE, limit, rows=limit)
 
 
 class SubjectTaken(Exception):
@@ -425,11 +398,11 @@ class Keys(Store):
         if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
             keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
 
-    async def public(self) -> Sequence[PublicKey]:
+    async def public(self) -> Sequence[access.PublicKey]:
         """Return public keys, oldest first, of keys that are elsewhere or given up; they signed events in the log."""
         return await self._readers.run(all_public)
 
-    async def add_public(self, keys: Sequence[PublicKey]) -> None:
+    async def add_public(self, keys: Sequence[access.PublicKey]) -> None:
         """Store public keys permanently; an existing one stays unchanged."""
         await write_each(self._writer, _PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
 
@@ -471,7 +444,7 @@ class CommandKeys:
 
         return self._run(act)
 
-    def public(self) -> Sequence[PublicKey]:
+    def public(self) -> Sequence[access.PublicKey]:
         return self._run(all_public)
 
     def forget_public(self, key_id: str) -> bool:
@@ -503,8 +476,8 @@ def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
     return [SigningKey(id, vault.open(SEEDS.kind, id, seed), at, state) for id, seed, at, state in rows]
 
 
-def all_public(connection: Connection) -> Sequence[PublicKey]:
-    return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
+def all_public(connection: Connection) -> Sequence[access.PublicKey]:
+    return [access.PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 
 def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> None:
@@ -516,16 +489,16 @@ def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> Non
 
 
 @lru_cache(maxsize=1024)  # thousands of streams may hold one key
-def _key(row: tuple[bytes, int | None] | tuple[bytes, int | None, Role | None]) -> ApiKey:
+def _key(row: tuple[bytes, int | None] | tuple[bytes, int | None, access.Role | None]) -> ApiKey:
     key = _decode(row[0])
     used = None if row[1] is None else Millis(row[1])
-    scopes = key.scopes if len(row) == 2 or row[2] is None else allowed(key.scopes, row[2])
+    scopes = key.scopes if len(row) == 2 or row[2] is None else access.allowed(key.scopes, row[2])
     return msgspec.structs.replace(key, last_used_at=used, scopes=scopes)
 
 
-_client = msgspec.json.Decoder(OAuthClient).decode
-_code = msgspec.json.Decoder(OAuthCode).decode
-_grant = msgspec.json.Decoder(OAuthGrant).decode
+_client = msgspec.json.Decoder(access.OAuthClient).decode
+_code = msgspec.json.Decoder(access.OAuthCode).decode
+_grant = msgspec.json.Decoder(access.OAuthGrant).decode
 _PUT_CLIENT = """INSERT INTO oauth_client(id, ends_at, body) VALUES(?,?,?)
     ON CONFLICT(id) DO UPDATE SET body=excluded.body"""
 _SWEEP_CLIENTS = "DELETE FROM oauth_client WHERE ends_at<=? AND id NOT IN (SELECT client FROM oauth_grant)"
@@ -549,32 +522,32 @@ _HAS_ACCESS = """SELECT 1 FROM person p JOIN membership m ON m.person=p.id AND m
 class OAuth(Store):
     """Apps, codes and grants. The next call sees changes by other processes."""
 
-    async def client(self, client_id: str) -> OAuthClient | None:
+    async def client(self, client_id: str) -> access.OAuthClient | None:
         row = await first_row(self._readers, "SELECT body FROM oauth_client WHERE id=?", client_id)
         return None if row is None else _client(row[0])
 
     @in_transaction()
-    def put_client(self, transaction: Transaction, client: OAuthClient, now: Millis) -> bool:
+    def put_client(self, transaction: Transaction, client: access.OAuthClient, now: Millis) -> bool:
         """Store an app; return whether there was room. The oldest one without consent gives way if it is not fresh."""
         transaction.execute(_SWEEP_CLIENTS, (now,))
-        if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= MOST_CLIENTS:
-            oldest = transaction.execute(_NEXT_TO_END, (now + UNUSED_CLIENT - FRESH_CLIENT,)).fetchone()
+        if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= access.MOST_CLIENTS:
+            oldest = transaction.execute(_NEXT_TO_END, (now + access.UNUSED_CLIENT - access.FRESH_CLIENT,)).fetchone()
             if oldest is None:
                 return False
             transaction.execute("DELETE FROM oauth_client WHERE id=?", (oldest[0],))
-        transaction.execute(_PUT_CLIENT, (client.id, now + UNUSED_CLIENT, msgspec.json.encode(client)))
+        transaction.execute(_PUT_CLIENT, (client.id, now + access.UNUSED_CLIENT, msgspec.json.encode(client)))
         return True
 
     @in_transaction()
-    def put_code(self, transaction: Transaction, code: OAuthCode) -> None:
-        transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
+    def put_code(self, transaction: Transaction, code: access.OAuthCode) -> None:
+        transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - access.CODE_KEPT,))
         for (grant_id,) in transaction.execute(_STALE, (code.at - GRANT_LIFE,)).fetchall():
             _end(transaction, grant_id)
         transaction.execute(_KEEP_CLIENT, (code.at + GRANT_LIFE, code.grant.client))
         transaction.execute(_PUT_CODE, (code.sha256, code.at, msgspec.json.encode(code)))
 
     @in_transaction()
-    def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> OAuthCode | None:
+    def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> access.OAuthCode | None:
         """Use up a code and return it; None if it is unknown, too old, or used: then its grant ends."""
         row = transaction.execute("SELECT body FROM oauth_code WHERE sha256=?", (sha256,)).fetchone()
         if row is None:
@@ -584,10 +557,12 @@ class OAuth(Store):
             transaction.execute("DELETE FROM oauth_code WHERE sha256=?", (sha256,))
             _end(transaction, code.grant.id)
             return None
-        return code if code.at > now - CODE_LIFE else None
+        return code if code.at > now - access.CODE_LIFE else None
 
     @in_transaction()
-    def begin(self, transaction: Transaction, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
+    def begin(
+        self, transaction: Transaction, code: access.OAuthCode, refresh: access.RefreshToken, key: ApiKey
+    ) -> bool:
         """Store the grant of a taken code; False if the code was used twice or the person lost access."""
         taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
         if taken < 1 or not _has_access(transaction, code.grant.person):
@@ -599,7 +574,9 @@ class OAuth(Store):
         return True
 
     @in_transaction()
-    def by_refresh(self, transaction: Transaction, refresh: RefreshToken, now: Millis) -> OAuthGrant | None:
+    def by_refresh(
+        self, transaction: Transaction, refresh: access.RefreshToken, now: Millis
+    ) -> access.OAuthGrant | None:
         """Return the grant of a refresh token; None if it has ended. An old token ends it."""
         row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
         if row is None:
@@ -611,7 +588,9 @@ class OAuth(Store):
         return None
 
     @in_transaction()
-    def renew(self, transaction: Transaction, grant: OAuthGrant, old: RefreshToken, turn: str, key: ApiKey) -> bool:
+    def renew(
+        self, transaction: Transaction, grant: access.OAuthGrant, old: access.RefreshToken, turn: str, key: ApiKey
+    ) -> bool:
         """Replace a grant's tokens; return whether it was done. False: another was faster, and the grant ends."""
         done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0
         done = done and transaction.execute(_RENEW, (key.sha256, msgspec.json.encode(key), key.id)).rowcount > 0
@@ -620,7 +599,7 @@ class OAuth(Store):
         transaction.execute(_KEEP_CLIENT, (key.created_at + GRANT_LIFE, grant.client))
         return done
 
-    async def grants(self, now: Millis) -> Sequence[OAuthGrant]:
+    async def grants(self, now: Millis) -> Sequence[access.OAuthGrant]:
         rows = await every_row(self._readers, _LISTED, now - GRANT_LIFE)
         return [msgspec.structs.replace(_grant(body), last_used_at=used) for body, used in rows]
 

@@ -38,7 +38,7 @@ from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis
 from storage.secrets import Lost, written
 from storage.sql.storage import Storage
-from storage.sqlite import open_sqlite
+from storage.sqlite import open_sqlite, upkeep
 from storage.sqlite.engine import DATABASE, MARK, STEPS, FolderLock
 from storage.sqlite.upkeep import Content, Secrets
 from tests.storage.contract.builders import (
@@ -366,7 +366,7 @@ async def test_x20_the_copy_with_secrets_is_never_stored_next_to_the_backup(
         assert copy.is_relative_to(folder)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(backup, "take_secrets", killed)
+    monkeypatch.setattr(upkeep, "take_secrets", killed)
     with pytest.raises(KeyboardInterrupt):
         make_backup(Settings(data=str(folder)), tmp_path / "nas/b.tar", MASTER, secrets=True)
     assert seen == [[]]
