@@ -74,16 +74,9 @@ def _done(operation: str, key: ApiKey, *, after: bool) -> Activity:
     shown = msgspec.json.encode({"name": key.name, "prefix": key.prefix, "scopes": key.scopes, "person": key.person})
     drawn = int.from_bytes(entropy(10))
     id = id_of(Seq(seq_at(now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)
-    before, present = (None, shown) if after else (shown, None)
+    told = {"after" if after else "before": shown}
     return Activity(
-        id=id,
-        at=now(),
-        person="",
-        by="this machine",
-        operation=operation,
-        object=f"/v1/keys/{key.id}",
-        before=before,
-        after=present,
+        id=id, at=now(), person="", by="this machine", operation=operation, object=f"/v1/keys/{key.id}", **told
     )
 
 

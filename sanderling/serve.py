@@ -67,14 +67,8 @@ def serve(loaded: Loaded) -> int:
     settings = loaded.settings
     terminal = on_terminal()
     journal = Journal()
-    log = make_log(
-        sys.stderr,
-        wall,
-        level=settings.log_level,
-        words=terminal,
-        colour=wants_colour(environ(), 2),
-        keep=journal.lines.add,
-    )
+    colour, level = wants_colour(environ(), 2), settings.log_level
+    log = make_log(sys.stderr, wall, level=level, words=terminal, colour=colour, keep=journal.lines.add)
     for says in loaded.retired:
         log("settings.retired", level="warning", says=says)
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -184,43 +184,14 @@ class SealedPlace(NamedTuple):
 SEEDS = SealedPlace(
     "signing_key", "SELECT key_id, seed FROM signing_key", "UPDATE signing_key SET seed=? WHERE key_id=?", "seeds", _HEX
 )
-SECRETS = SealedPlace(
-    "destination",
-    "SELECT id, sealed FROM destination",
-    "UPDATE destination SET sealed=? WHERE id=?",
-    "destinations",
-    _JSON,
-)
+_SECRETS = "SELECT id, sealed FROM destination", "UPDATE destination SET sealed=? WHERE id=?"
+SECRETS = SealedPlace("destination", *_SECRETS, "destinations", _JSON)
 HELLOS = SealedPlace(
     "source",
     "SELECT k.id, s.sealed FROM source s JOIN source_key k ON k.key=s.key WHERE s.sealed IS NOT NULL",
     "UPDATE source SET sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
     "hellos",
     _TEXT,
-)
-PRIVATE = SealedPlace(
-    "private",
-    "SELECT id, private FROM destination WHERE private IS NOT NULL",
-    "UPDATE destination SET private=? WHERE id=?",
-    "private",
-    _JSON,
-    since=9,
-)
-ADDRESSES = SealedPlace(
-    "publication",
-    "SELECT id, sealed FROM publication WHERE sealed IS NOT NULL",
-    "UPDATE publication SET sealed=? WHERE id=?",
-    "addresses",
-    _TEXT,
-    since=10,
-)
-SUBSCRIPTIONS = SealedPlace(
-    "subscription",
-    "SELECT id, sealed FROM subscription WHERE sealed IS NOT NULL",
-    "UPDATE subscription SET sealed=? WHERE id=?",
-    "subscriptions",
-    _TEXT,
-    since=11,
 )
 COOKIES = SealedPlace(
     "cookies",
@@ -230,22 +201,18 @@ COOKIES = SealedPlace(
     _TEXT,
     since=17,
 )
-PUSH = SealedPlace(
-    "push_key",
-    "SELECT public, sealed FROM push_key",
-    "UPDATE push_key SET sealed=? WHERE public=?",
-    "push",
-    _HEX,
-    since=18,
-)
-TOTP = SealedPlace(
-    "totp",
-    "SELECT id, totp FROM person WHERE totp IS NOT NULL",
-    "UPDATE person SET totp=? WHERE id=?",
-    "totp",
-    _HEX,
-    since=20,
-)
+
+
+def _of(table: str, column: str = "sealed", key: str = "id") -> tuple[str, str]:
+    read = f"SELECT {key}, {column} FROM {table} WHERE {column} IS NOT NULL"  # noqa: S608  # ours
+    return read, f"UPDATE {table} SET {column}=? WHERE {key}=?"  # noqa: S608  # ours
+
+
+PRIVATE = SealedPlace("private", *_of("destination", "private"), "private", _JSON, since=9)
+ADDRESSES = SealedPlace("publication", *_of("publication"), "addresses", _TEXT, since=10)
+SUBSCRIPTIONS = SealedPlace("subscription", *_of("subscription"), "subscriptions", _TEXT, since=11)
+PUSH = SealedPlace("push_key", *_of("push_key", key="public"), "push", _HEX, since=18)
+TOTP = SealedPlace("totp", *_of("person", "totp"), "totp", _HEX, since=20)
 PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES, PUSH, TOTP)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"

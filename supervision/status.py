@@ -109,11 +109,7 @@ class Tree:
     """A supervisor as its children, and the supervisor above it, see it."""
 
     def __init__(
-        self,
-        name: str,
-        chance: random.Random,
-        on_change: Callable[[StateChange], None] | None,
-        steps: StepClock | None,
+        self, name: str, chance: random.Random, on_change: Callable[[StateChange], None] | None, steps: StepClock | None
     ) -> None:
         self.name = self.path = name
         self.listener = ChangeListener(on_change)

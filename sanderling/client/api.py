@@ -173,13 +173,9 @@ class Client:
         self.called, self._absent = called or self.url, absent
         if not self.url.startswith(("http://", "https://")):
             raise CommandFailed(f"{url}: the service's address must begin with http:// or https://.", Exit.USAGE)
+        headers, timeout = {} if key is None else {"Authorization": f"Bearer {key}"}, httpx.Timeout(30.0, connect=10.0)
         try:
-            self._http = httpx.AsyncClient(
-                base_url=self.url,
-                headers={} if key is None else {"Authorization": f"Bearer {key}"},
-                timeout=httpx.Timeout(30.0, connect=10.0),
-                transport=transport,
-            )
+            self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=timeout, transport=transport)
         except (httpx.InvalidURL, UnicodeError) as error:
             raise CommandFailed(f"The service's address or the key is invalid: {error}.", Exit.USAGE) from None
 

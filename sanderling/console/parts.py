@@ -140,13 +140,9 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
         yield [(ui.fit(row["title"], width), "bold")]
     if row["name"]:
         yield [(ui.fit(row["name"], width), "")]
-    yield from _field(
-        "state",
-        state.word if row["state"] in _OF_THE_SOURCE else f"{state.word} for {ui.short(apart(row['since'], now))}",
-        width,
-        ui.STYLES[state.mood],
-        mark="" if state.short == state.word else state.short,
-    )
+    since = "" if row["state"] in _OF_THE_SOURCE else f" for {ui.short(apart(row['since'], now))}"
+    mark = "" if state.short == state.word else state.short
+    yield from _field("state", state.word + since, width, ui.STYLES[state.mood], mark=mark)
     if row["error"]:
         yield from _field("last error", row["error"], width, ui.BAD)
     if source is not None:
@@ -178,14 +174,8 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     yield from _title(f"health {row['health']:.2f} {row['flag']}", width)
     yield from _field("why", source["reason"], width)
     for part in source["health"]:
-        costs = part["left"] < 1
-        yield from _field(
-            CAUSES[part["cause"]],
-            f"{part['left']:.2f}  {part['says']}",
-            width,
-            ui.POOR if costs else ui.FAINT,
-            mark="-" if costs else " ",
-        )
+        style, mark = (ui.POOR, "-") if part["left"] < 1 else (ui.FAINT, " ")
+        yield from _field(CAUSES[part["cause"]], f"{part['left']:.2f}  {part['says']}", width, style, mark=mark)
     yield from _title("cadence", width)
     states = [ui.VERDICTS[look["verdict"]] for look in source["trail"] for _ in range(min(look["looks"], LOOKS))]
     marks = [ui.piece(state) for state in reversed(states[:LOOKS])]

@@ -334,14 +334,9 @@ def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | N
         sealed.write_bytes(master.seal(msgspec.json.encode(taken), entropy(24)))
         pieces.append(SourceFile(SECRETS, sealed))
     pieces += _files(settings)
-    manifest = Manifest(
-        FORMAT,
-        __version__,
-        rfc3339(now()),
-        "none" if taken is None else "sealed",
-        content,
-        tuple(member(piece) for piece in pieces),
-    ).authenticated(master)
+    files = tuple(map(member, pieces))
+    made = Manifest(FORMAT, __version__, rfc3339(now()), "none" if taken is None else "sealed", content, files)
+    manifest = made.authenticated(master)
     write_archive(target, manifest, pieces)
     return manifest
 

@@ -335,12 +335,8 @@ Why = Literal["not_added", "no_record", "retention", "not_stored", "crash", "res
 """Why a period is unknown. not_added: the source did not exist. not_stored: the disk accepted no writes for days.
 coarse: several unknown periods, joined with the time between them because there were too many."""
 _WHYS: Final[dict[After, Why]] = {
-    "nothing": "no_record",
-    "crash": "crash",
-    "restore": "restore",
-    "clock": "clock",
-    "retention": "retention",
-}
+    "nothing": "no_record", "crash": "crash", "restore": "restore", "clock": "clock", "retention": "retention",
+}  # fmt: skip
 Part = tuple[Millis, Millis]
 
 

@@ -16,7 +16,7 @@ a compromised browser may return any bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -504,12 +504,8 @@ def picture_of(body: bytes, at: Millis) -> Picture | None:
 
 
 def described(body: bytes) -> tuple[Media, int, int] | None:
-    sizes: tuple[tuple[Media, tuple[int, int] | None], ...] = (
-        ("image/png", _size_of_png(body)),
-        ("image/webp", _size_of_webp(body)),
-        ("image/jpeg", _size_of_jpeg(body)),
-    )
-    for media, size in sizes:
+    for media, size_of in _SIZES.items():
+        size = size_of(body)
         if size is not None and all(0 < side <= MOST_PIXELS for side in size):
             return media, *size
     return None
@@ -546,3 +542,8 @@ def _size_of_jpeg(body: bytes) -> tuple[int, int] | None:
             return int.from_bytes(body[at + 7 : at + 9]), int.from_bytes(body[at + 5 : at + 7])
         at += 2 + max(2, int.from_bytes(body[at + 2 : at + 4]))
     return None
+
+
+_SIZES: Final[dict[Media, Callable[[bytes], tuple[int, int] | None]]] = {
+    "image/png": _size_of_png, "image/webp": _size_of_webp, "image/jpeg": _size_of_jpeg,
+}  # fmt: skip

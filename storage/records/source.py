@@ -143,21 +143,9 @@ Mood = Literal["good", "calm", "warn", "bad"]
 SourceStateName = Literal["failing", "resting", "throttled", "unrendered", "overdue", "new", "ok", "paused"]
 """The present state of a source, exactly one; see `storage.records.source`. Worst first."""
 PartState = Literal[
-    "quarantined",
-    "backoff",
-    "failing",
-    "resting",
-    "throttled",
-    "unrendered",
-    "overdue",
-    "ended",
-    "stopping",
-    "starting",
-    "held",
-    "new",
-    "ok",
-    "paused",
-]
+    "quarantined", "backoff", "failing", "resting", "throttled", "unrendered", "overdue", "ended", "stopping",
+    "starting", "held", "new", "ok", "paused",
+]  # fmt: skip
 AlertState = Literal["active", "paused"]
 DestinationState = Literal[
     "disabled", "failing", "active", "unconfirmed", "needs_secret", "last_failed", "unused", "paused"

@@ -58,29 +58,23 @@ OLDEST_SQLITE = (3, 37, 0)
 
 Pragmas = tuple[tuple[str, str | int], ...]
 
+_EVERY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("temp_store", 2))
+"""Definitions in the file may call only functions without side effects; temporary tables are in memory."""
 WRITER: Pragmas = (
-    ("busy_timeout", 5000),
+    *_EVERY,
     ("journal_mode", "wal"),
     ("synchronous", 2),  # FULL
     ("wal_autocheckpoint", 1000),
     ("journal_size_limit", 64 << 20),
     ("cache_size", -65536),
     ("foreign_keys", 1),
-    ("temp_store", 2),  # memory
-    ("trusted_schema", 0),  # definitions in the file may call only functions without side effects
 )
 COMMAND: Pragmas = (
     *(pragma for pragma in WRITER if pragma[0] not in ("wal_autocheckpoint", "cache_size")),
     ("wal_autocheckpoint", 0),  # checkpoints are the job of the server's writer, or of the last connection to close
 )
-READER: Pragmas = (
-    ("busy_timeout", 5000),
-    ("query_only", 1),
-    ("cache_size", -16384),
-    ("temp_store", 2),
-    ("trusted_schema", 0),
-)
-UNTRUSTED: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("query_only", 1), ("temp_store", 2))
+UNTRUSTED: Pragmas = (*_EVERY, ("query_only", 1))
+READER: Pragmas = (*UNTRUSTED, ("cache_size", -16384))
 
 _SHMSIZE = sqlite3.SQLITE_IOERR_SHMSIZE
 _AWAY = (
