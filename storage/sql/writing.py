@@ -198,6 +198,23 @@ class Store:
     def __init__(self, writer: Writer, readers: Reading, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault
 
+    async def _all(self, made: Callable[..., T], query: str, *args: object) -> list[T]:
+        """Return what is made of each row's columns."""
+        return [made(*row) for row in await every_row(self._readers, query, *args)]
+
+    async def _first(self, made: Callable[..., T], query: str, *args: object) -> T | None:
+        return next(iter(await self._all(made, query, *args)), None)
+
+    async def _look_up(self, made: Callable[..., T], query: str, *args: object) -> T | None:
+        """Return what is made of the one row found by key, None if there is none. Microseconds."""
+        row = await self._readers.one(query, args)
+        return None if row is None else made(*row)
+
+
+def found(among: Connection | Transaction, made: Callable[..., T], query: str, *args: object) -> T | None:
+    row = among.execute(query, args).fetchone()
+    return None if row is None else made(*row)
+
 
 def in_transaction(
     *, holds: Callable[..., Sequence[Row]] = lambda *_, **__: (), rows: Callable[..., int] = lambda *_, **__: 1

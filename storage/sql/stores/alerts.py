@@ -12,7 +12,7 @@ from storage.records.alert import Alert
 from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.secrets import PRIVATE, SECRETS, Connection, Vault
-from storage.sql.writing import REVISES, Store, Transaction, every_row, in_transaction, read_only
+from storage.sql.writing import REVISES, Store, Transaction, found, in_transaction, read_only
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -47,10 +47,10 @@ class Alerts(Store):
         `change` is pure and may run in a thread. Concurrent edits run one after the other. If `change` raises, so does
         this, and nothing changes.
         """
-        row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
-        if row is None:
+        before = found(transaction, _alert, _ALERTS + " WHERE id=?", alert_id)
+        if before is None:
             return None
-        changed = change(_alert(row))
+        changed = change(before)
         transaction.execute(_PUT_ALERT, _alert_row(changed))
         revise(transaction)
         return changed
@@ -64,34 +64,32 @@ class Alerts(Store):
         return await self._readers.run(changed_at)
 
     async def get(self, alert_id: str) -> Alert | None:
-        row = await self._readers.one(_ALERTS + " WHERE id=?", (alert_id,))
-        return None if row is None else _alert(row)
+        return await self._look_up(_alert, _ALERTS + " WHERE id=?", alert_id)
 
     async def all(self) -> Sequence[Alert]:
-        return [_alert(row) for row in await every_row(self._readers, _ALERTS + " ORDER BY created_at, id")]
+        return await self._all(_alert, _ALERTS + " ORDER BY created_at, id")
 
     @read_only
     def matched(
         self, connection: Connection, alert_ids: Sequence[str], days: Sequence[int]
     ) -> Mapping[str, Mapping[int, int]]:
         """Return the events matched by alert and UTC day (since 1970), zeros absent, for the newest `KEPT_DAYS`."""
-        found: dict[str, dict[int, int]] = {}
+        by_alert: dict[str, dict[int, int]] = {}
         for id in alert_ids:
             for day in days:
-                row = connection.execute(_MATCHED, (day, id)).fetchone()
-                if row is not None:
-                    found.setdefault(id, {})[day] = row[0]
-        return found
+                if (events := found(connection, int, _MATCHED, day, id)) is not None:
+                    by_alert.setdefault(id, {})[day] = events
+        return by_alert
 
     @in_transaction(holds=lambda alert_id, *_: [("alert", alert_id), ("drops", alert_id), REVISES])
     def delete(self, transaction: Transaction, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with its destinations and deliveries; return whether it was there. `check` may raise."""
-        row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
-        if row is not None:
-            check(_alert(row))
+        alert = found(transaction, _alert, _ALERTS + " WHERE id=?", alert_id)
+        if alert is not None:
+            check(alert)
             transaction.execute("DELETE FROM alert WHERE id=?", (alert_id,))
             revise(transaction)
-        return row is not None
+        return alert is not None
 
     @in_transaction(holds=lambda new: [("alert", new.alert_id), ("destination", new.id), REVISES])
     def put_destination(self, transaction: Transaction, destination: Destination) -> None:
@@ -104,26 +102,25 @@ class Alerts(Store):
         return change_destination(transaction, destination_id, change)
 
     async def destination(self, destination_id: str) -> Destination | None:
-        row = await self._readers.one(_DESTINATIONS + " WHERE id=?", (destination_id,))
-        return None if row is None else _destination(row, self._vault)
+        return await self._look_up(_destination_in(self._vault), _DESTINATIONS + " WHERE id=?", destination_id)
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
         which = "" if alert_id is None else " WHERE alert=?"
         parameters = () if alert_id is None else (alert_id,)
-        rows = await every_row(self._readers, _DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
-        return [_destination(row, self._vault) for row in rows]
+        query = _DESTINATIONS + which + " ORDER BY created_at, id"
+        return await self._all(_destination_in(self._vault), query, *parameters)
 
     @in_transaction(holds=lambda destination_id, *_: [("destination", destination_id), ("drops", ""), REVISES])
     def delete_destination(
         self, transaction: Transaction, destination_id: str, check: Callable[[Destination], None] = lambda _: None
     ) -> bool:
         """Delete a destination and its waiting deliveries; return whether there was one. `check` as in `delete`."""
-        row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
-        if row is not None:
-            check(_destination(row, transaction.vault))
+        destination = _stored(transaction, destination_id)
+        if destination is not None:
+            check(destination)
             transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
             revise(transaction)
-        return row is not None
+        return destination is not None
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:
@@ -134,10 +131,9 @@ def put_destination(transaction: Transaction, destination: Destination) -> None:
 def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:
-    row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
-    if row is None:
+    before = _stored(transaction, destination_id)
+    if before is None:
         return None
-    before = _destination(row, transaction.vault)
     changed = change(before)
     transaction.execute(_PUT_DESTINATION, _destination_row(changed, transaction.vault))
     if _schedule_of(changed) != _schedule_of(before):
@@ -146,8 +142,8 @@ def change_destination(
 
 
 def expect(transaction: Transaction, known: Destination) -> None:
-    row = transaction.execute(_DESTINATIONS + " WHERE id=?", (known.id,)).fetchone()
-    if row is None or not _destination(row, transaction.vault).is_as(known):
+    destination = _stored(transaction, known.id)
+    if destination is None or not destination.is_as(known):
         raise DestinationMoved(known.id)
 
 
@@ -168,32 +164,33 @@ def _schedule_of(destination: Destination) -> tuple[object, ...]:
 
 def clear_notice(transaction: Transaction, debtor: str, is_owed: Callable[[str | None], bool]) -> bool:
     """Clear a destination's owed notice if `is_owed` accepts it; return whether it did."""
-    row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
-    if row is None or not is_owed(_destination(row, transaction.vault).owes):
+    destination = _stored(transaction, debtor)
+    if destination is None or not is_owed(destination.owes):
         return False
     change_destination(transaction, debtor, lambda it: replace(it, owes=None))
     return True
 
 
-def _alert(row: tuple[bytes, int, int | None]) -> Alert:
-    body, match_count, last_match_at = row
-    at = None if last_match_at is None else Millis(last_match_at)
-    return replace(_decode_alert(body), match_count=match_count, last_match_at=at)
+def _alert(body: bytes, match_count: int, last_match_at: Millis | None) -> Alert:
+    return replace(_decode_alert(body), match_count=match_count, last_match_at=last_match_at)
 
 
 def _alert_row(alert: Alert) -> tuple[object, ...]:
     return alert.id, alert.created_at, msgspec.json.encode(alert), alert.match_count, alert.last_match_at
 
 
-def _destination(row: tuple[bytes, bytes | None, bytes | None, int | None], vault: Vault) -> Destination:
-    body, sealed, private, last_delivery_at = row
-    record = _decode_destination(body)
-    return replace(
-        record,
-        secrets=_decode_secrets(vault.open(SECRETS.kind, record.id, sealed or b"")),
-        private={} if private is None else _decode_private(vault.open(PRIVATE.kind, record.id, private)),
-        last_delivery_at=None if last_delivery_at is None else Millis(last_delivery_at),
-    )
+def _stored(transaction: Transaction, id: str) -> Destination | None:
+    return found(transaction, _destination_in(transaction.vault), _DESTINATIONS + " WHERE id=?", id)
+
+
+def _destination_in(vault: Vault) -> Callable[..., Destination]:
+    def made(body: bytes, sealed: bytes | None, box: bytes | None, last_delivery_at: Millis | None) -> Destination:
+        record = _decode_destination(body)
+        secrets = _decode_secrets(vault.open(SECRETS.kind, record.id, sealed or b""))
+        private = {} if box is None else _decode_private(vault.open(PRIVATE.kind, record.id, box))
+        return replace(record, secrets=secrets, private=private, last_delivery_at=last_delivery_at)
+
+    return made
 
 
 def _destination_row(destination: Destination, vault: Vault) -> tuple[object, ...]:

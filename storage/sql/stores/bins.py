@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets import Connection
-from storage.sql.writing import Row, Store, Transaction, every_row, in_transaction, read_only, write_one
+from storage.sql.writing import Row, Store, Transaction, in_transaction, read_only, write_one
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -42,15 +42,13 @@ class Bins(Store):
 
     async def by_token(self, token: str) -> Bin | None:
         """Return the bin with this token, expired or not. On the path of unauthenticated requests: microseconds."""
-        row = await self._readers.one(_BIN + " WHERE token=?", (token,))
-        return None if row is None else Bin(*row)
+        return await self._look_up(Bin, _BIN + " WHERE token=?", token)
 
     async def get(self, bin_id: str) -> Bin | None:
-        row = await self._readers.one(_BIN + " WHERE id=?", (bin_id,))
-        return None if row is None else Bin(*row)
+        return await self._look_up(Bin, _BIN + " WHERE id=?", bin_id)
 
     async def all(self) -> Sequence[Bin]:
-        return [Bin(*row) for row in await every_row(self._readers, _BIN + " ORDER BY created_at, id")]
+        return await self._all(Bin, _BIN + " ORDER BY created_at, id")
 
     async def delete(self, bin_id: str) -> bool:
         return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0

@@ -37,22 +37,10 @@ from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.secrets import Connection, Vault
+from storage.sql import writing
 from storage.sql.stores.alerts import clear_notice
 from storage.sql.stores.sources import encode_hot, insert, write_jars
-from storage.sql.writing import (
-    MOST_ROWS,
-    Reading,
-    Row,
-    Space,
-    Store,
-    Transaction,
-    Writer,
-    every_row,
-    fenced,
-    first_row,
-    in_transaction,
-    read_only,
-)
+from storage.sql.writing import Row, Space, Store, Transaction, fenced, found, in_transaction, read_only
 from storage.tail import Follower, Tail
 
 MOST = 500
@@ -236,8 +224,7 @@ _OLDEST_HEARTBEATS: Final = f"SELECT seq {_OURS} AND seq<=? AND seq<? ORDER BY s
 
 def newest_heartbeat(connection: Connection) -> Seq:
     """Return the position of the newest heartbeat, 0 if there is none."""
-    row = connection.execute(_NEWEST_HEARTBEAT).fetchone()
-    return START if row is None else Seq(row[0])
+    return found(connection, Seq, _NEWEST_HEARTBEAT) or START
 
 
 def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int) -> int:
@@ -428,8 +415,7 @@ class Pictures(Store):
 
     @read_only
     def _head(self, connection: Connection, where: str, *values: object) -> KeptPicture | None:
-        row = connection.execute(f"{_HEAD} {where}", values).fetchone()
-        return None if row is None else KeptPicture(Seq(row[0]), Millis(row[1]), row[2], row[3])
+        return found(connection, KeptPicture, f"{_HEAD} {where}", *values)
 
 
 def _surplus(transaction: Transaction, gone: frozenset[int], room: int, limit: int) -> list[int]:
@@ -454,7 +440,9 @@ _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
 class EventLog(Store):
     """`known`: the newest position that a reader may have seen. `tail` shows commits while `follower` runs."""
 
-    def __init__(self, writer: Writer, readers: Reading, vault: Vault, space: Space, known: Seq, *, tail: Tail) -> None:
+    def __init__(
+        self, writer: writing.Writer, readers: writing.Reading, vault: Vault, space: Space, known: Seq, *, tail: Tail
+    ) -> None:
         super().__init__(writer, readers, vault)
         self._space, self._pages = space, Pages(known)
         self.follower = Follower(tail, self)
@@ -571,7 +559,7 @@ class EventLog(Store):
 
     async def newer(self, after: Seq, limit: int) -> Sequence[Stored]:
         """Return up to `limit` events after `after`, oldest first, in one round trip."""
-        return [stored(*row) for row in await every_row(self._readers, NEWER, after, limit)]
+        return await self._all(stored, NEWER, after, limit)
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first. `scanned` is the lowest position read (0 at the end)."""
@@ -593,7 +581,7 @@ class EventLog(Store):
 
     async def count(self) -> int:
         """Count stored events without heartbeats. Scans a whole index: for the pruner, not for requests."""
-        return int((await first_row(self._readers, WITHOUT_HEARTBEATS))[0])
+        return await self._first(int, WITHOUT_HEARTBEATS) or 0
 
     @read_only
     def heartbeat(self, connection: Connection) -> Stored | None:
@@ -613,7 +601,7 @@ class EventLog(Store):
     async def give_back(self, limit: int, lease: Lease) -> int:
         """Return at most `limit` free bytes to the disk; return how many, 0 if none can be."""
         job = fenced(lease, lambda it: self._space.give_back(it.connection, limit))
-        return await self._writer.submit(job, rows=MOST_ROWS)
+        return await self._writer.submit(job, rows=writing.MOST_ROWS)
 
     async def held(self, source: SourceId) -> SourceSize:
         """Return a source's share of the log. Events are counted; bytes are estimated from the newest ones."""
@@ -626,7 +614,7 @@ class EventLog(Store):
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Count the events between two positions, without practice and heartbeats. Reads all of them."""
         where = (after, min(before, LAST), Kind.PRACTICE, Kind.HEARTBEAT)
-        return int((await first_row(self._readers, _BETWEEN, *where))[0])
+        return await self._first(int, _BETWEEN, *where) or 0
 
     @in_transaction(rows=lambda _before, limit, _lease: limit)
     def retain(self, transaction: Transaction, before: Seq, limit: int, lease: Lease) -> int:

@@ -26,7 +26,7 @@ from storage.records.identity import Millis, Seq, day_of
 from storage.secrets import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.log import LAST, WEEK
-from storage.sql.writing import Row, Store, Transaction, every_row, fenced, first_row, in_transaction, read_only
+from storage.sql.writing import Row, Store, Transaction, every_row, fenced, in_transaction, read_only
 
 
 class Claim(NamedTuple):
@@ -111,8 +111,7 @@ class Outbox(Store):
     """Durable cursors and the outbox."""
 
     async def cursor(self, name: str) -> Seq | None:
-        found = await self._readers.one(_CURSOR, (name,))
-        return None if found is None else Seq(found[0])
+        return await self._look_up(Seq, _CURSOR, name)
 
     async def advance(
         self,
@@ -208,8 +207,7 @@ class Outbox(Store):
 
     async def gathered_since(self, destination: str) -> Millis | None:
         """Return the earliest first due time of the waiting rows that are in no digest."""
-        since = await self._one(_GATHERED, destination)
-        return None if since is None else Millis(since)
+        return await self._first(_at, _GATHERED, destination)
 
     @in_transaction(
         rows=lambda _, portion, *__: portion.limit, holds=lambda destination, *_: _destinations([destination])
@@ -239,7 +237,7 @@ class Outbox(Store):
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
         """Make rows due that wait longer than their attempts allow, after a clock that was ahead; return how many."""
         some = (destination, latest(0), now)
-        if not (await first_row(self._readers, f"SELECT EXISTS({_AHEAD})", *some))[0]:
+        if not await self._first(bool, f"SELECT EXISTS({_AHEAD})", *some):
             return 0
 
         def job(transaction: Transaction) -> int:
@@ -291,16 +289,13 @@ class Outbox(Store):
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""
-        (due,) = await self._readers.one(_NEXT_DIGEST if digests else _NEXT_DUE, (destination,))
-        return None if due is None else Millis(due)
+        return await self._look_up(_at, _NEXT_DIGEST if digests else _NEXT_DUE, destination)
 
     async def backlog(self, destination: str) -> int:
-        return await self._one(_BACKLOG, destination) or 0
+        return await self._first(int, _BACKLOG, destination) or 0
 
     async def due(self, now: Millis) -> Sequence[str]:
-        if not (await self._readers.one(_ANY_DUE, (now,)))[0]:
-            return []
-        return [id for (id,) in await every_row(self._readers, _ALL_DUE, now)]
+        return await self._all(str, _ALL_DUE, now) if await self._look_up(bool, _ANY_DUE, now) else []
 
     @read_only
     def first_waiting(self, connection: Connection, destination: str) -> Seq | None:
@@ -324,8 +319,7 @@ class Outbox(Store):
         query = _DEAD if result == "given_up" else _ATTEMPTS if result is None else _RESULTS
         end = LAST if before is None else before
         some = (destination, end, limit) if result in (None, "given_up") else (destination, end, result, limit)
-        rows = await every_row(self._readers, query, *some)
-        return [replace(_decode(body), number=number) for number, body in rows]
+        return await self._all(lambda number, body: replace(_decode(body), number=number), query, *some)
 
     @read_only
     def rates(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, records.Rates]:
@@ -337,9 +331,9 @@ class Outbox(Store):
             if rows
         }
 
-    async def _one(self, query: str, destination: str) -> int | None:
-        row: tuple[int | None] = await first_row(self._readers, query, destination)
-        return row[0]
+
+def _at(moment: Millis | None) -> Millis | None:
+    return moment
 
 
 def _refers(matches: Sequence[Match]) -> Sequence[Row]:

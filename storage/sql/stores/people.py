@@ -23,7 +23,7 @@ from storage.records import access
 from storage.records.access import GRANT_LIFE, Activity, ApiKey, Password, Person, Session, SetUpLink, SigningKey
 from storage.records.identity import Millis
 from storage.secrets import SEEDS, TOTP, Connection, Vault, keep_public
-from storage.sql.writing import Store, Transaction, every_row, first_row, in_transaction, write_each, write_one
+from storage.sql.writing import Store, Transaction, every_row, found, in_transaction, write_each, write_one
 
 _SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address, s.person, coalesce(p.name, ''),
     coalesce(m.role, 'owner') FROM session s LEFT JOIN person p ON p.id=s.person AND p.disabled=0
@@ -31,6 +31,7 @@ _SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address
 _BY_HASH = _SESSION + " AND s.sha256=?"
 _ALL = _SESSION + " ORDER BY s.seen_at DESC, s.id"
 _OPEN = "INSERT INTO session(id, sha256, created_at, seen_at, agent, address, person) VALUES(?,?,?,?,?,?,?)"
+_TOTP = "SELECT totp FROM person WHERE id=?"
 _PASSWORD = "SELECT hashed, set_at FROM password"  # noqa: S105 - a query
 _LINK = "SELECT sha256, created_at FROM set_up_link"
 _SET_PASSWORD = """INSERT INTO password(one, hashed, set_at) VALUES(1,?,?)
@@ -79,11 +80,10 @@ class People(Store):
 
     async def session(self, sha256: str) -> Session | None:
         """Return the session with this hash, expired or not. On the path of every request: microseconds."""
-        row = await self._readers.one(_BY_HASH, (sha256,))
-        return None if row is None else Session(*row)
+        return await self._look_up(Session, _BY_HASH, sha256)
 
     async def sessions(self) -> Sequence[Session]:
-        return [Session(*row) for row in await every_row(self._readers, _ALL)]
+        return await self._all(Session, _ALL)
 
     async def sign_out(self, session_id: str) -> bool:
         return await write_one(self._writer, "DELETE FROM session WHERE id=?", session_id) > 0
@@ -97,8 +97,7 @@ class People(Store):
 
 
 def read_password(connection: Connection) -> Password | None:
-    row = connection.execute(_PASSWORD).fetchone()
-    return None if row is None else Password(*row)
+    return found(connection, Password, _PASSWORD)
 
 
 def insert_link(connection: Connection, link: SetUpLink) -> None:
@@ -106,8 +105,7 @@ def insert_link(connection: Connection, link: SetUpLink) -> None:
 
 
 def _read_link(connection: Connection) -> SetUpLink | None:
-    row = connection.execute(_LINK).fetchone()
-    return None if row is None else SetUpLink(*row)
+    return found(connection, SetUpLink, _LINK)
 
 
 def _row(session: Session) -> tuple[object, ...]:
@@ -124,8 +122,7 @@ class SavedViews(Store):
     """Filters of lists, under names."""
 
     async def all(self) -> Sequence[access.SavedView]:
-        rows = await every_row(self._readers, "SELECT body FROM saved_view ORDER BY created_at, id")
-        return [_decode_view(body) for (body,) in rows]
+        return await self._all(_decode_view, "SELECT body FROM saved_view ORDER BY created_at, id")
 
     async def put(self, view: access.SavedView) -> None:
         await write_one(self._writer, _PUT_VIEW, view.id, view.created_at, msgspec.json.encode(view))
@@ -194,20 +191,16 @@ class Accounts(Store):
     """People with roles, invitations, and who changed what. The next call sees changes by other processes."""
 
     async def all(self) -> Sequence[Person]:
-        return [_person(row) for row in await every_row(self._readers, _ALL_ACCOUNTS)]
+        return await self._all(_person, _ALL_ACCOUNTS)
 
     async def get(self, person_id: str) -> Person | None:
-        return await self._one(_BY_ID, person_id)
+        return await self._first(_person, _BY_ID, person_id)
 
     async def by_email(self, email: str) -> Person | None:
-        return await self._one(_BY_EMAIL, email.lower())
+        return await self._first(_person, _BY_EMAIL, email.lower())
 
     async def by_subject(self, issuer: str, subject: str) -> Person | None:
-        return await self._one(_BY_SUBJECT, issuer, subject)
-
-    async def _one(self, query: str, *given: str) -> Person | None:
-        row = await first_row(self._readers, query, *given)
-        return None if row is None else _person(row)
+        return await self._first(_person, _BY_SUBJECT, issuer, subject)
 
     async def add(self, person: Person, *, invitation: str = "") -> bool:
         """Return whether it was done: e-mail and subject are free, and the `invitation` (SHA-256), if any, unused."""
@@ -259,8 +252,8 @@ class Accounts(Store):
         return True
 
     async def totp(self, person_id: str) -> bytes | None:
-        row = await first_row(self._readers, "SELECT totp FROM person WHERE id=?", person_id)
-        return None if row is None or row[0] is None else self._vault.open(TOTP.kind, person_id, row[0])
+        sealed = await self._first(_box, _TOTP, person_id)
+        return None if sealed is None else self._vault.open(TOTP.kind, person_id, sealed)
 
     async def set_totp(self, person_id: str, secret: bytes | None) -> bool:
         sealed = None if secret is None else self._vault.seal(TOTP.kind, person_id, secret)
@@ -269,21 +262,20 @@ class Accounts(Store):
     @in_transaction()
     def use_totp(self, transaction: Transaction, person_id: str, stored: bytes, secret: bytes) -> bool:
         """Replace the secret if it is still `stored`; return whether it was. So of two uses of a code, one succeeds."""
-        row = transaction.execute("SELECT totp FROM person WHERE id=?", (person_id,)).fetchone()
-        if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != stored:
+        sealed = found(transaction, _box, _TOTP, person_id)
+        if sealed is None or self._vault.open(TOTP.kind, person_id, sealed) != stored:
             return False
         sealed = self._vault.seal(TOTP.kind, person_id, secret)
         transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
         return True
 
     async def invitations(self, now: Millis) -> Sequence[access.Invitation]:
-        rows = await every_row(self._readers, _INVITATIONS)
-        return [one for row in rows if (one := access.Invitation(*row)).created_at > now - access.INVITATION_LIFE]
+        every = await self._all(access.Invitation, _INVITATIONS)
+        return [one for one in every if one.created_at > now - access.INVITATION_LIFE]
 
     async def invitation(self, sha256: str, now: Millis) -> access.Invitation | None:
-        row = await first_row(self._readers, _INVITATION, sha256)
-        found = None if row is None else access.Invitation(*row)
-        return found if found is not None and found.created_at > now - access.INVITATION_LIFE else None
+        one = await self._first(access.Invitation, _INVITATION, sha256)
+        return one if one is not None and one.created_at > now - access.INVITATION_LIFE else None
 
     async def invite(self, one: access.Invitation) -> None:
         await write_one(self._writer, _INVITE, one.id, one.sha256, one.email, one.role, one.by, one.created_at)
@@ -326,17 +318,18 @@ def insert_activity(connection: Connection, one: Activity) -> None:
 
 
 def find_person(connection: Connection, text: str) -> Person | None:
-    for query, value in ((_BY_ID, text), (_BY_EMAIL, text.lower())):
-        if (row := connection.execute(query, (value,)).fetchone()) is not None:
-            return _person(row)
-    return None
+    return found(connection, _person, _BY_ID, text) or found(connection, _person, _BY_EMAIL, text.lower())
 
 
 def _is_last(connection: Connection, person_id: str) -> bool:
     return not connection.execute(_OWNERS, (person_id,)).fetchone()[0]
 
 
-def _person(row: Sequence[object]) -> Person:
+def _box(sealed: bytes | None) -> bytes | None:
+    return sealed
+
+
+def _person(*row: object) -> Person:
     fields = ("id", "name", "email", "role", "created_at", "issuer", "subject", "hashed", "totp", "disabled")
     named = dict(zip(fields, row, strict=True))
     return msgspec.convert(named | {"totp": bool(named["totp"]), "disabled": bool(named["disabled"])}, Person)
@@ -366,8 +359,7 @@ class Keys(Store):
 
     async def by_hash(self, sha256: str, now: Millis = ALWAYS) -> ApiKey | None:
         """Return the key unless revoked or expired, with its person's scopes. On the path of every request."""
-        row = await self._readers.one(_KEY_BY_HASH, (sha256,))
-        key = None if row is None else _key(row)
+        key = await self._look_up(_key, _KEY_BY_HASH, sha256)
         return key if key is None or key.expires_at is None or key.expires_at > now else None
 
     async def all(self) -> Sequence[ApiKey]:
@@ -385,8 +377,7 @@ class Keys(Store):
 
     async def active_signing(self) -> str | None:
         """Return the id of the active signing key. On the path of every batch of events: microseconds."""
-        row = await self._readers.one(_ACTIVE)
-        return None if row is None else str(row[0])
+        return await self._look_up(str, _ACTIVE)
 
     async def add_signing(self, key: SigningKey) -> None:
         await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
@@ -468,7 +459,7 @@ def delete_key(connection: Connection, key_id: str) -> bool:
 
 
 def all_keys(connection: Connection) -> Sequence[ApiKey]:
-    return [key for row in connection.execute(_ALL_KEYS).fetchall() if not (key := _key(row)).grant]
+    return [key for row in connection.execute(_ALL_KEYS).fetchall() if not (key := _key(*row)).grant]
 
 
 def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
@@ -489,10 +480,9 @@ def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> Non
 
 
 @lru_cache(maxsize=1024)  # thousands of streams may hold one key
-def _key(row: tuple[bytes, int | None] | tuple[bytes, int | None, access.Role | None]) -> ApiKey:
-    key = _decode(row[0])
-    used = None if row[1] is None else Millis(row[1])
-    scopes = key.scopes if len(row) == 2 or row[2] is None else access.allowed(key.scopes, row[2])
+def _key(body: bytes, used: Millis | None, role: access.Role | None = None) -> ApiKey:
+    key = _decode(body)
+    scopes = key.scopes if role is None else access.allowed(key.scopes, role)
     return msgspec.structs.replace(key, last_used_at=used, scopes=scopes)
 
 
@@ -523,8 +513,7 @@ class OAuth(Store):
     """Apps, codes and grants. The next call sees changes by other processes."""
 
     async def client(self, client_id: str) -> access.OAuthClient | None:
-        row = await first_row(self._readers, "SELECT body FROM oauth_client WHERE id=?", client_id)
-        return None if row is None else _client(row[0])
+        return await self._first(_client, "SELECT body FROM oauth_client WHERE id=?", client_id)
 
     @in_transaction()
     def put_client(self, transaction: Transaction, client: access.OAuthClient, now: Millis) -> bool:
@@ -549,10 +538,9 @@ class OAuth(Store):
     @in_transaction()
     def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> access.OAuthCode | None:
         """Use up a code and return it; None if it is unknown, too old, or used: then its grant ends."""
-        row = transaction.execute("SELECT body FROM oauth_code WHERE sha256=?", (sha256,)).fetchone()
-        if row is None:
+        code = found(transaction, _code, "SELECT body FROM oauth_code WHERE sha256=?", sha256)
+        if code is None:
             return None
-        code = _code(row[0])
         if transaction.execute(_TAKE, (sha256,)).rowcount < 1:
             transaction.execute("DELETE FROM oauth_code WHERE sha256=?", (sha256,))
             _end(transaction, code.grant.id)

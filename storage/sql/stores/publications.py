@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from storage.records.identity import Seq
 from storage.records.publication import Publication, Retraction
 from storage.secrets import ADDRESSES, Vault
-from storage.sql.writing import Store, Transaction, every_row, first_row, in_transaction, write_one
+from storage.sql.writing import Store, Transaction, found, in_transaction, write_one
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -45,37 +45,33 @@ class Publications(Store):
         self, transaction: Transaction, publication_id: str, change: Callable[[Publication], Publication]
     ) -> Publication | None:
         """Replace a publication with the result of `change`, in one transaction, like `Alerts.edit`."""
-        row = transaction.execute(_ONE, (publication_id,)).fetchone()
-        if row is None:
+        before = found(transaction, _in(transaction.vault), _ONE, publication_id)
+        if before is None:
             return None
-        before = _publication(row, transaction.vault)
         changed = change(before)
         if changed != before:
             _put(transaction, changed)
         return changed
 
     async def by_hash(self, token_hash: str) -> Published | None:
-        row = await self._readers.one(_BY_HASH, (token_hash,))
-        return None if row is None else Published(_decode(row[0]), row[1])
+        return await self._look_up(lambda body, count: Published(_decode(body), count), _BY_HASH, token_hash)
 
     async def get(self, publication_id: str) -> Publication | None:
-        row = await first_row(self._readers, _ONE, publication_id)
-        return None if row is None else _publication(row, self._vault)
+        return await self._first(_in(self._vault), _ONE, publication_id)
 
     async def all(self) -> Sequence[Publication]:
-        return [_publication(row, self._vault) for row in await every_row(self._readers, _ALL)]
+        return await self._all(_in(self._vault), _ALL)
 
     @in_transaction(holds=lambda publication_id, *_: [("publication", publication_id), ("drops", "")])
     def delete(
         self, transaction: Transaction, publication_id: str, check: Callable[[Publication], None] = lambda _: None
     ) -> bool:
         """Delete a publication; return whether there was one. `check` as in `Alerts.delete`."""
-        row = transaction.execute(_ONE, (publication_id,)).fetchone()
-        if row is None:
-            return False
-        check(_publication(row, transaction.vault))
-        transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
-        return True
+        publication = found(transaction, _in(transaction.vault), _ONE, publication_id)
+        if publication is not None:
+            check(publication)
+            transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
+        return publication is not None
 
     @in_transaction(holds=lambda _: [("fact", "retractions")])
     def retract(self, transaction: Transaction, retraction: Retraction) -> None:
@@ -90,17 +86,20 @@ class Publications(Store):
 
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
         """Return retracted events between two positions, both excluded, newest first."""
-        return [Retraction(*row) for row in await every_row(self._readers, _RETRACTED, after, before, limit)]
+        return await self._all(Retraction, _RETRACTED, after, before, limit)
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
         # Almost always there is none, and even a commit without changes costs a sync.
-        there = await first_row(self._readers, _ANY, upto)
+        there = await self._first(int, _ANY, upto)
         return 0 if there is None else await write_one(self._writer, _FORGET, upto, limit)
 
 
-def _publication(row: tuple[bytes, bytes | None], vault: Vault) -> Publication:
-    record = _decode(row[0])
-    return record if row[1] is None else replace(record, token=vault.open(ADDRESSES.kind, record.id, row[1]).decode())
+def _in(vault: Vault) -> Callable[..., Publication]:
+    def made(body: bytes, box: bytes | None) -> Publication:
+        record = _decode(body)
+        return record if box is None else replace(record, token=vault.open(ADDRESSES.kind, record.id, box).decode())
+
+    return made
 
 
 def _put(transaction: Transaction, publication: Publication) -> None:

@@ -33,17 +33,7 @@ from storage.records.source import (
     same_feed,
 )
 from storage.secrets import COOKIES, HELLOS, Connection, Vault
-from storage.sql.writing import (
-    MOST_ROWS,
-    Store,
-    Transaction,
-    every_row,
-    fenced,
-    first_row,
-    in_transaction,
-    read_only,
-    write_one,
-)
+from storage.sql.writing import MOST_ROWS, Store, Transaction, fenced, found, in_transaction, read_only, write_one
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -131,13 +121,11 @@ class Sources(Store):
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
         """Return one source; with `deleted`, only one that has a `deleted_at`, whose URL is free."""
-        row = await first_row(self._readers, _WATCHED + "WHERE k.id=?", source)
-        found = None if row is None else watched_of(row, self._vault)
-        return found if found is not None and (found.source.deleted_at is not None) is deleted else None
+        one = await self._first(lambda *row: watched_of(row, self._vault), _WATCHED + "WHERE k.id=?", source)
+        return one if one is not None and (one.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
-        row = await first_row(self._readers, _BY_URL, url)
-        return None if row is None else _source(row[0], row[1], self._vault)
+        return await self._first(lambda *row: _source(*row, self._vault), _BY_URL, url)
 
     @read_only
     def page(self, connection: Connection, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
@@ -172,8 +160,7 @@ def _twin(transaction: Transaction, source: Source, known: int | None) -> Source
 
 
 def _by_url(transaction: Transaction, url: str) -> Source | None:
-    row = transaction.execute(_BY_URL, (url,)).fetchone()
-    return None if row is None else _source(row[0], row[1], transaction.vault)
+    return found(transaction, lambda *row: _source(*row, transaction.vault), _BY_URL, url)
 
 
 def write_state(transaction: Transaction, state: SourceState) -> None:
@@ -251,18 +238,15 @@ class TagsDefaults(Store):
     """Defaults, at most one record per tag."""
 
     async def all(self) -> Sequence[TagDefaults]:
-        rows = await every_row(self._readers, "SELECT body FROM tag_defaults ORDER BY tag")
-        return [_decode_defaults(body) for (body,) in rows]
+        return await self._all(_decode_defaults, "SELECT body FROM tag_defaults ORDER BY tag")
 
     async def get(self, tag: str) -> TagDefaults | None:
-        row = await first_row(self._readers, _DEFAULTS, tag)
-        return None if row is None else _decode_defaults(row[0])
+        return await self._first(_decode_defaults, _DEFAULTS, tag)
 
     @in_transaction(holds=lambda *_: [("fact", "tag_defaults")])
     def edit(self, transaction: Transaction, tag: str, change: DefaultsChange) -> TagDefaults | None:
         transaction.execute(_REVISE)  # first: other writers of one wait for it
-        row = transaction.execute(_DEFAULTS, (tag,)).fetchone()
-        changed = change(None if row is None else _decode_defaults(row[0]))
+        changed = change(found(transaction, _decode_defaults, _DEFAULTS, tag))
         if changed is None:
             transaction.execute("DELETE FROM tag_defaults WHERE tag=?", (tag,))
         else:
@@ -271,7 +255,7 @@ class TagsDefaults(Store):
 
     async def revision(self) -> int:
         """Return a number that rises with each change of any of them, on any node."""
-        return int((await first_row(self._readers, _REVISION))[0])
+        return await self._first(int, _REVISION) or 0
 
 
 _SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "
@@ -299,9 +283,9 @@ class Coverage(Store):
 
     @in_transaction()
     def begin(self, transaction: Transaction, node: str, now: Millis) -> Shift:
-        row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
+        last = found(transaction, Shift, _SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", node)
         copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
-        return _inserted(transaction, following(None if row is None else Shift(*row), node, now, copied=copied))
+        return _inserted(transaction, following(last, node, now, copied=copied))
 
     @in_transaction()
     def step(self, transaction: Transaction, before: Shift, after: Shift) -> Shift:
@@ -312,7 +296,7 @@ class Coverage(Store):
         await write_one(self._writer, _SAVE, shift.saved, shift.until, shift.number)
 
     async def shifts(self) -> Sequence[Shift]:
-        return [Shift(*row) for row in await every_row(self._readers, _SELECT + "ORDER BY number")]
+        return await self._all(Shift, _SELECT + "ORDER BY number")
 
     async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
         """Store past days in one transaction, also grown ones. Skips unknown sources."""
