@@ -92,10 +92,8 @@ def loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
 
 def client_flags(command: Command) -> Command:
     """Add the flags for a service, a key and a data folder (see `told_folder`)."""
-    command = click.option("--data", metavar="FOLDER", expose_value=False, callback=_keep_folder, help=DATA_HELP)(
-        command
-    )
-    command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(command)
+    data = click.option("--data", metavar="FOLDER", expose_value=False, callback=_keep_folder, help=DATA_HELP)
+    command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(data(command))
     return click.option("--url", "service", metavar="URL", help=URL_HELP)(command)
 
 

@@ -59,15 +59,13 @@ def create(
 
 
 def _person_of(keys: CommandKeys, text: str, key: ApiKey) -> str:
-    found = keys.person(text)
-    if found is None:
+    one = keys.person(text)
+    if one is None:
         raise CommandFailed(f"{text}: there is no such person; `sanderling people list` shows them.", Exit.USAGE)
-    more = set(key.scopes) - set(allowed(key.scopes, found.role))
+    more = set(key.scopes) - set(allowed(key.scopes, one.role))
     if more:
-        raise CommandFailed(
-            f"{found.name} is {found.role}, which does not include {', '.join(sorted(more))}.", Exit.USAGE
-        )
-    return found.id
+        raise CommandFailed(f"{one.name} is {one.role}, which does not include {', '.join(sorted(more))}.", Exit.USAGE)
+    return one.id
 
 
 def _done(operation: str, key: ApiKey, *, after: bool) -> Activity:

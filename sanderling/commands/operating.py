@@ -188,18 +188,16 @@ def position(since: str, now: Millis) -> str:
 @click.command()
 @filtered
 @click.option("--since", default="earliest", help="Only events after this duration (10m, 2h, 1d) or event id.")
-@click.option(
-    "-n", "--limit", "most", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N."
-)
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N.")
 @with_client
-async def events(client: Client, *, since: str, as_json: bool, most: int, **asked: Sequence[str]) -> None:
+async def events(client: Client, *, since: str, as_json: bool, limit: int, **asked: Sequence[str]) -> None:
     """Print past events, oldest first, and stop. `sanderling tail` follows new ones."""
     from sanderling.real_world import now
 
-    query = [("order", "desc"), ("limit", str(most)), ("from", position(since, now()))]
+    query = [("order", "desc"), ("limit", str(limit)), ("from", position(since, now()))]
     query += await _filters(client, asked)
     found, cursor = list[msgspec.Raw](), list[tuple[str, str]]()
-    while len(found) < most:
+    while len(found) < limit:
         answer = await client.ask("GET", "/v1/events", params=query + cursor)
         page = msgspec.json.decode(answer.content, type=Past)
         found += page.events
@@ -207,7 +205,7 @@ async def events(client: Client, *, since: str, as_json: bool, most: int, **aske
             break
         cursor = [("cursor", page.next_cursor)]
     audience = Audience(environ(), None, as_json=as_json)
-    for event in reversed(found[:most]):
+    for event in reversed(found[:limit]):
         audience.show(bytes(event).decode())
     if not found:
         notify("No events; `sanderling tail` waits for new ones.")

@@ -16,21 +16,10 @@ import click
 from actors.messages.requests import DetectRequest, NewSource
 from sanderling.client.lines import Cell, local, moment
 from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_made, print_page
-from sanderling.commands import history
+from sanderling.commands import history, keys
 from sanderling.commands.alerts import true_lines
 from sanderling.commands.backup import sizes
-from sanderling.commands.keys import (
-    ALERTS,
-    DESTINATIONS,
-    SOURCES,
-    called,
-    given,
-    record_flag,
-    records_flag,
-    sent,
-    with_client,
-    yes_flag,
-)
+from sanderling.commands.keys import ALERTS, SOURCES, called, sent, with_client
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
@@ -78,7 +67,7 @@ def sources() -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would be watched, and add nothing.")
 @click.option("--when", metavar="QUERY", help="Make an alert, for example 'price<300'; '' matches every change.")
 @click.option("--notify", "to", metavar="TO", help="Where its matches go: a destination's name, or a webhook URL.")
-@records_flag
+@keys.records_flag
 @with_client
 async def add(
     client: Client,
@@ -92,12 +81,12 @@ async def add(
 ) -> int:
     """Watch a URL, or several. Prints its type, the evidence, and its values. `sanderling add` is short for it."""
     to_url = to if to and "://" in to else None
-    copied = [await DESTINATIONS.id_of(client, to)] if to and not to_url else []
+    copied = [await keys.DESTINATIONS.id_of(client, to)] if to and not to_url else []
     alert = {"filter_query": when or "", "destination_ids": copied}
     if when is not None or to:  # a query that is refused adds nothing
         await client.ask("POST", f"{ALERTS.path}/preview", json={"filter_query": when or "", "last": 1, "limit": 0})
     headers, later, follow = headers_in(options.pop("headers")), options.pop("later"), options.pop("follow")
-    body = given(options) | {name: options[name] for name in EMPTY}
+    body = keys.given(options) | {name: options[name] for name in EMPTY}
     body |= {"headers": headers and headers.strip()}
     body |= {"follow": "new_links" if follow else None, "verify": "later" if later else None}
     body = {name: value for name, value in body.items() if value or (name in EMPTY and value is not None)}
@@ -120,11 +109,9 @@ async def add(
             source, created = answer.json(), answer.status_code == 201
             watched[source["id"]] = created
             await _show_added(client, source, created=created, as_json=as_json)
-            if not created and "url" in source and (ignored := unapplied(source, body)):
+            if not created and "url" in source and (left := unapplied(source, body)):
                 refused.append(url)
-                notify(
-                    f"{', '.join(ignored)}: not applied, as it was watched already; `sanderling sources edit` does it."
-                )
+                notify(f"{', '.join(left)}: not applied, as it was watched already; `sanderling sources edit` does it.")
     if watched and (when is not None or to):
         await _make(client, alert, watched, to_url)
     return Exit.FAILED if refused else Exit.WELL
@@ -223,7 +210,7 @@ def value_lines(values: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 @sources.command("list")
 @click.option("--state", type=click.Choice(list(STATES)), help="Only those in this state.")
 @click.option("--tag", help="Only those with this tag.")
-@records_flag
+@keys.records_flag
 @with_client
 async def listed(client: Client, *, as_json: bool, state: str | None, tag: str | None) -> None:
     """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids."""
@@ -315,9 +302,8 @@ async def check(client: Client, *, name: str, wait: bool | None, as_json: bool) 
     from sanderling.client.api import ServiceRefused
 
     path = await SOURCES.path_of(client, name)
-    before = (
-        await sent(client, "GET", f"{path}/status") if wait or as_json or (wait is None and for_a_person()) else None
-    )
+    waits = wait or as_json or (wait is None and for_a_person())
+    before = await sent(client, "GET", f"{path}/status") if waits else None
     try:
         answer = await sent(client, "POST", f"{path}/check")
     except ServiceRefused as refused:
@@ -362,7 +348,7 @@ async def _checked(client: Client, path: str, before: Mapping[str, Any]) -> dict
 @field_options(NewSource, new=False)
 @click.option("--follow/--no-follow", default=None, help=FOLLOW_HELP)
 @headers_file
-@record_flag
+@keys.record_flag
 @with_client
 async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> None:
     """Change how a source is watched. Options that you leave out stay as they are; '' empties one."""
@@ -372,7 +358,7 @@ async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> N
 def changes_of(*, title: str | None, follow: bool | None, headers: str | None, **options: Any) -> dict[str, Any]:
     """Return the body of a PATCH from the given options; only a title may be empty text. Raises CommandFailed."""
     text = headers_in(headers)
-    body = given(options | {"headers": None if text is None else text.strip()})
+    body = keys.given(options | {"headers": None if text is None else text.strip()})
     body |= {} if title is None else {"title": title}
     return body | ({} if follow is None else {"follow": "new_links" if follow else "none"})
 
@@ -455,7 +441,7 @@ async def pause(client: Client, *, name: str) -> None:
 
 @sources.command("delete")
 @click.argument("name", metavar="SOURCE")
-@yes_flag
+@keys.yes_flag
 @with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a source; its events stay in the log."""

@@ -344,14 +344,12 @@ class AttemptsScreen(_TriesView):
         return (*super().middle(), ui.Lines(detail, id="attempt"))
 
     async def read(self) -> None:
-        found = await self.console_app.link.get(
-            f"/v1/destinations/{self._hook['id']}/deliveries", limit=MOST_DELIVERIES
-        )
+        rows = await self.console_app.link.get(f"/v1/destinations/{self._hook['id']}/deliveries", limit=MOST_DELIVERIES)
         before = [(line["webhook_id"], line["at"]) for line in (self.rows or ())[:1]]
         if self.picks.cursor and before:  # the cursor stays on its attempt, however many are new
-            ids = [(line["webhook_id"], line["at"]) for line in found]
+            ids = [(line["webhook_id"], line["at"]) for line in rows]
             self.picks.cursor += ids.index(before[0]) if before[0] in ids else 0
-        self.show(found)
+        self.show(rows)
 
     def _seen(self, first: int, last: int) -> None:
         if self.is_mounted:

@@ -52,20 +52,13 @@ def _marks(row: Row, width: int) -> list[ui.Piece]:
 
 COLUMNS = (
     ui.Column("state", 5, lambda row, _: ui.piece(ui.state_of(row)), sort="worst"),
-    ui.Column(
-        "hlth", 4, lambda row, _: "" if row["health"] is None else f"{row['health']:.2f}", right=True, sort="health"
-    ),
+    ui.Column("hlth", 4, lambda r, _: "" if r["health"] is None else f"{r['health']:.2f}", right=True, sort="health"),
     ui.Column("rst", 3, lambda row, _: str(min(999, row["restarts"])), right=True, sort="restarts"),
     ui.Column("next", 4, lambda row, at: ui.until(row["next"], at.now), right=True, sort="next"),
     ui.Column("age", 4, lambda row, at: ui.age(row["since"], at.now), right=True, sort="since", from_width=100),
     ui.Column("mbox", 4, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
     ui.Column(
-        "every",
-        5,
-        lambda row, _: ui.short(row["pace_s"]) if row.get("pace_s") else "-",
-        right=True,
-        sort="rate",
-        from_width=100,
+        "every", 5, lambda r, _: ui.short(s) if (s := r.get("pace_s")) else "-", right=True, sort="rate", from_width=100
     ),
     ui.Column("last checks", 12, lambda row, _: _marks(row, 12), from_width=120),
     ui.Column("last checks", 20, lambda row, _: _marks(row, 20), from_width=160),
@@ -118,18 +111,12 @@ def who(row: Row, at: Context, width: int) -> list[ui.Piece]:
         says = f"{row['path']}  {below['total']:,}"
         worst = PARTS[below["worst"]]
         tail = f"  worst: {worst.short}" if below["total"] else ""
-        return [
-            (lead, ""),
-            (ui.fit(says, min(ui.cells(says), left)), "bold"),
-            (ui.fit(tail, left - ui.cells(says)), ui.STYLES[worst.mood]),
-        ]
+        known, rest = ui.fit(says, min(ui.cells(says), left)), ui.fit(tail, left - ui.cells(says))
+        return [(lead, ""), (known, "bold"), (rest, ui.STYLES[worst.mood])]
     name, url = called(row), ui.bare(str(row["name"]))
     if row.get("title") and ui.cells(name) + 4 <= left and url != name:
-        return [
-            (lead, ui.FAINT),
-            (ui.fit(name, ui.cells(name)), ""),
-            (ui.middle(f"  {url}", left - ui.cells(name)), ui.FAINT),
-        ]
+        rest = ui.middle(f"  {url}", left - ui.cells(name))
+        return [(lead, ui.FAINT), (ui.fit(name, ui.cells(name)), ""), (rest, ui.FAINT)]
     return [(lead, ui.FAINT), ((ui.fit if row.get("title") else ui.middle)(name, left), "")]
 
 

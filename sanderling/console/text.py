@@ -506,10 +506,8 @@ class Figures:
         if self.lost:
             told = f"NO CONNECTION {short(age)}" if self.now is not None else "NOT CONNECTED"
         if self.now is None:
-            return [
-                [(between(" Sanderling", f" {told} ", width), "bold")],
-                line_of(f"{self.where}: {self.lost}", width, POOR),
-            ]
+            title = between(" Sanderling", f" {told} ", width)
+            return [[(title, "bold")], line_of(f"{self.where}: {self.lost}", width, POOR)]
         now, sources = self.now, self.now["sources"]
         state = " DRAINED" if now["draining"] else ""
         title = f" Sanderling {now['version']}  up {span(apart(now['started_at'], now['at']))}{state}"
@@ -642,12 +640,8 @@ class Ask:
         while cells(self._label) + cells(shown) >= width:
             shown = shown[1:]
         left = width - cells(self._label) - cells(shown) - 1
-        return [
-            (self._label, "bold"),
-            (shown, ""),
-            (" ", "reverse"),
-            (fit("" if self.text else f" {self._hint}", left), "dim"),
-        ]
+        hint = fit("" if self.text else f" {self._hint}", left)
+        return [(self._label, "bold"), (shown, ""), (" ", "reverse"), (hint, "dim")]
 
 
 Question = Confirm | Ask

@@ -75,9 +75,7 @@ async def found(what: str, look: Look) -> Finding:
 
 async def _imports() -> str:
     count = 0
-    left_out = tuple(
-        room for row in TABLE.values() for room, module in row.from_the_system.items() if not is_there(module)
-    )
+    left_out = tuple(room for row in TABLE.values() for room, lib in row.from_the_system.items() if not is_there(lib))
     for room in ROOMS:
         package = importlib.import_module(room)
         for module in pkgutil.walk_packages(package.__path__, room + "."):

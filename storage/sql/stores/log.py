@@ -70,10 +70,8 @@ class _Direction(NamedTuple):
 
 
 _INDEXED = "SELECT seq FROM log INDEXED BY log_source WHERE source=? AND "
-FORWARD = _Direction(_ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?", _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?")
-BACK = _Direction(
-    _ROW + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?", _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?"
-)
+_WAYS = ("seq>? AND seq<=? ORDER BY seq LIMIT ?", "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?")
+FORWARD, BACK = (_Direction(_ROW + way, _INDEXED + way) for way in _WAYS)
 
 
 def bounds(connection: Connection, known: Seq) -> Bounds:

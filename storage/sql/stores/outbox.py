@@ -209,9 +209,7 @@ class Outbox(Store):
         """Return the earliest first due time of the waiting rows that are in no digest."""
         return await self._first(_at, _GATHERED, destination)
 
-    @in_transaction(
-        rows=lambda _, portion, *__: portion.limit, holds=lambda destination, *_: _destinations([destination])
-    )
+    @in_transaction(rows=lambda _, it, *__: it.limit, holds=lambda destination, *_: _destinations([destination]))
     def freeze(
         self, transaction: Transaction, destination: str, portion: records.Portion, freeze: records.Freeze, lease: Lease
     ) -> int:
@@ -228,9 +226,7 @@ class Outbox(Store):
         if portion.least > 1 and transaction.execute(_SOME_INSIDE, some).fetchone()[0] < portion.least:
             return 0
         taken, gone = _inside(transaction, key, portion)
-        note(
-            transaction, key, [records.gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone]
-        )
+        note(transaction, key, [records.gone_attempt(destination, *row, portion.end) for row in gone])
         _freeze(transaction, key, taken, portion.end, freeze)
         return len(taken) + len(gone)
 

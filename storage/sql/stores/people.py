@@ -20,7 +20,17 @@ from typing import TypeVar
 import msgspec
 
 from storage.records import access
-from storage.records.access import GRANT_LIFE, Activity, ApiKey, Password, Person, Session, SetUpLink, SigningKey
+from storage.records.access import (
+    Activity,
+    ApiKey,
+    OAuthCode,
+    OAuthGrant,
+    Password,
+    Person,
+    Session,
+    SetUpLink,
+    SigningKey,
+)
 from storage.records.identity import Millis
 from storage.secrets import SEEDS, TOTP, Connection, Vault, keep_public
 from storage.sql.writing import Store, Transaction, every_row, found, in_transaction, write_each, write_one
@@ -487,8 +497,8 @@ def _key(body: bytes, used: Millis | None, role: access.Role | None = None) -> A
 
 
 _client = msgspec.json.Decoder(access.OAuthClient).decode
-_code = msgspec.json.Decoder(access.OAuthCode).decode
-_grant = msgspec.json.Decoder(access.OAuthGrant).decode
+_code = msgspec.json.Decoder(OAuthCode).decode
+_grant = msgspec.json.Decoder(OAuthGrant).decode
 _PUT_CLIENT = """INSERT INTO oauth_client(id, ends_at, body) VALUES(?,?,?)
     ON CONFLICT(id) DO UPDATE SET body=excluded.body"""
 _SWEEP_CLIENTS = "DELETE FROM oauth_client WHERE ends_at<=? AND id NOT IN (SELECT client FROM oauth_grant)"
@@ -528,15 +538,15 @@ class OAuth(Store):
         return True
 
     @in_transaction()
-    def put_code(self, transaction: Transaction, code: access.OAuthCode) -> None:
+    def put_code(self, transaction: Transaction, code: OAuthCode) -> None:
         transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - access.CODE_KEPT,))
-        for (grant_id,) in transaction.execute(_STALE, (code.at - GRANT_LIFE,)).fetchall():
+        for (grant_id,) in transaction.execute(_STALE, (code.at - access.GRANT_LIFE,)).fetchall():
             _end(transaction, grant_id)
-        transaction.execute(_KEEP_CLIENT, (code.at + GRANT_LIFE, code.grant.client))
+        transaction.execute(_KEEP_CLIENT, (code.at + access.GRANT_LIFE, code.grant.client))
         transaction.execute(_PUT_CODE, (code.sha256, code.at, msgspec.json.encode(code)))
 
     @in_transaction()
-    def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> access.OAuthCode | None:
+    def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> OAuthCode | None:
         """Use up a code and return it; None if it is unknown, too old, or used: then its grant ends."""
         code = found(transaction, _code, "SELECT body FROM oauth_code WHERE sha256=?", sha256)
         if code is None:
@@ -548,9 +558,7 @@ class OAuth(Store):
         return code if code.at > now - access.CODE_LIFE else None
 
     @in_transaction()
-    def begin(
-        self, transaction: Transaction, code: access.OAuthCode, refresh: access.RefreshToken, key: ApiKey
-    ) -> bool:
+    def begin(self, transaction: Transaction, code: OAuthCode, refresh: access.RefreshToken, key: ApiKey) -> bool:
         """Store the grant of a taken code; False if the code was used twice or the person lost access."""
         taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
         if taken < 1 or not _has_access(transaction, code.grant.person):
@@ -562,33 +570,31 @@ class OAuth(Store):
         return True
 
     @in_transaction()
-    def by_refresh(
-        self, transaction: Transaction, refresh: access.RefreshToken, now: Millis
-    ) -> access.OAuthGrant | None:
+    def by_refresh(self, transaction: Transaction, refresh: access.RefreshToken, now: Millis) -> OAuthGrant | None:
         """Return the grant of a refresh token; None if it has ended. An old token ends it."""
         row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
         if row is None:
             return None
         grant = _grant(row[0])
-        if row[1] == refresh.turn and row[2] > now - GRANT_LIFE:
+        if row[1] == refresh.turn and row[2] > now - access.GRANT_LIFE:
             return grant if _has_access(transaction, grant.person) else None
         _end(transaction, grant.id)
         return None
 
     @in_transaction()
     def renew(
-        self, transaction: Transaction, grant: access.OAuthGrant, old: access.RefreshToken, turn: str, key: ApiKey
+        self, transaction: Transaction, grant: OAuthGrant, old: access.RefreshToken, turn: str, key: ApiKey
     ) -> bool:
         """Replace a grant's tokens; return whether it was done. False: another was faster, and the grant ends."""
         done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0
         done = done and transaction.execute(_RENEW, (key.sha256, msgspec.json.encode(key), key.id)).rowcount > 0
         if not done:
             _end(transaction, grant.id)
-        transaction.execute(_KEEP_CLIENT, (key.created_at + GRANT_LIFE, grant.client))
+        transaction.execute(_KEEP_CLIENT, (key.created_at + access.GRANT_LIFE, grant.client))
         return done
 
-    async def grants(self, now: Millis) -> Sequence[access.OAuthGrant]:
-        rows = await every_row(self._readers, _LISTED, now - GRANT_LIFE)
+    async def grants(self, now: Millis) -> Sequence[OAuthGrant]:
+        rows = await every_row(self._readers, _LISTED, now - access.GRANT_LIFE)
         return [msgspec.structs.replace(_grant(body), last_used_at=used) for body, used in rows]
 
     async def end(self, grant_id: str) -> bool:

@@ -18,20 +18,10 @@ from msgspec.structs import replace
 
 from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
+from storage.records import source as records
 from storage.records.coverage import MOST_SHIFTS, Day, Shift, following, summed, united
 from storage.records.identity import Millis, SourceId
-from storage.records.source import (
-    FIRST,
-    Source,
-    SourceRuntime,
-    SourceState,
-    StoredJar,
-    TagDefaults,
-    Version,
-    WatchedSource,
-    is_younger,
-    same_feed,
-)
+from storage.records.source import FIRST, Source, SourceState, TagDefaults, Version, WatchedSource
 from storage.secrets import COOKIES, HELLOS, Connection, Vault
 from storage.sql.writing import MOST_ROWS, Store, Transaction, fenced, found, in_transaction, read_only, write_one
 
@@ -53,10 +43,10 @@ _WRITE_JAR = COOKIES.put
 _WRITE_BASE = "UPDATE source_base SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
 _encode = msgspec.msgpack.Encoder().encode
-decode_hot = msgspec.msgpack.Decoder(SourceRuntime).decode
+decode_hot = msgspec.msgpack.Decoder(records.SourceRuntime).decode
 
 
-def encode_hot(hot: SourceRuntime) -> bytes:
+def encode_hot(hot: records.SourceRuntime) -> bytes:
     return _encode(hot.without_secret)
 
 
@@ -125,7 +115,7 @@ class Sources(Store):
         return one if one is not None and (one.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
-        return await self._first(lambda *row: _source(*row, self._vault), _BY_URL, url)
+        return await self._first(lambda body, sealed: _source(body, sealed, self._vault), _BY_URL, url)
 
     @read_only
     def page(self, connection: Connection, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
@@ -156,11 +146,11 @@ def _twin(transaction: Transaction, source: Source, known: int | None) -> Source
     if known is None or not transaction.SHARED or not source.tier.has_entries:
         return None
     others = (_decode(body) for (body,) in transaction.execute(_CHANGED + _THERE, (known,)).fetchall())
-    return next((other for other in others if same_feed(source, other)), None)
+    return next((other for other in others if records.same_feed(source, other)), None)
 
 
 def _by_url(transaction: Transaction, url: str) -> Source | None:
-    return found(transaction, lambda *row: _source(*row, transaction.vault), _BY_URL, url)
+    return found(transaction, lambda body, sealed: _source(body, sealed, transaction.vault), _BY_URL, url)
 
 
 def write_state(transaction: Transaction, state: SourceState) -> None:
@@ -171,7 +161,7 @@ def write_state(transaction: Transaction, state: SourceState) -> None:
         transaction.execute(_WRITE_BASE, (state.base, state.source))
 
 
-def write_jars(transaction: Transaction, jars: Iterable[StoredJar]) -> None:
+def write_jars(transaction: Transaction, jars: Iterable[records.StoredJar]) -> None:
     """Write cookies over strictly older ones."""
     for source, kept in jars:
         if not kept:
@@ -179,7 +169,7 @@ def write_jars(transaction: Transaction, jars: Iterable[StoredJar]) -> None:
         row = transaction.execute(_READ_JAR, (source,)).fetchone()
         if row is None:
             continue
-        if row[0] is None or is_younger(kept, transaction.vault.open(COOKIES.kind, source, row[0]).decode()):
+        if row[0] is None or records.is_younger(kept, transaction.vault.open(COOKIES.kind, source, row[0]).decode()):
             transaction.execute(_WRITE_JAR, (transaction.vault.seal(COOKIES.kind, source, kept.encode()), source))
 
 
@@ -272,9 +262,7 @@ _DAYS: Final = """WITH RECURSIVE asked(day) AS (
         SELECT CAST(? AS BIGINT) UNION ALL SELECT day + 1 FROM asked WHERE day < ?
     ) SELECT d.day, d.body, d.sums FROM asked JOIN look_day d ON d.day=asked.day AND d.key=? ORDER BY d.day"""
 """Looks up each day, since the day leads the key: a range of days would read all sources' days."""
-_HAS_COVERAGE: Final = (
-    "SELECT k.key, d.body FROM source_key k LEFT JOIN look_day d ON d.key=k.key AND d.day=? WHERE k.id=?"
-)
+_HAS_DAY: Final = "SELECT k.key, d.body FROM source_key k LEFT JOIN look_day d ON d.key=k.key AND d.day=? WHERE k.id=?"
 _DAY_MS: Final = 86_400_000
 
 
@@ -335,7 +323,7 @@ def _inserted(transaction: Transaction, shift: Shift) -> Shift:
 
 def _put(transaction: Transaction, source: SourceId, day: Day) -> None:
     """Store one day of a source. Hours repeated by a clock set back go after the stored ones."""
-    row = transaction.execute(_HAS_COVERAGE, (day.number, source)).fetchone()
+    row = transaction.execute(_HAS_DAY, (day.number, source)).fetchone()
     if row is None:
         return
     key, there = row
