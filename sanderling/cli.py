@@ -90,8 +90,7 @@ class Tidy(click.Command):
         tuning = declared().keys() - set(EVERYDAY)
         groups: dict[str, list[tuple[str, str]]] = {"Options": [], "All other settings": []}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
+            if (record := parameter.get_help_record(ctx)) is not None:
                 groups["All other settings" if parameter.name in tuning else "Options"].append(record)
         if not ctx.meta.get(_ALL):
             del groups["All other settings"]

@@ -35,6 +35,27 @@ NO_KEY = (
     "If the key is lost: restore a backup whose key you have, or give the sealed secrets up with `sanderling keys "
     "rotate-master --lost` (docs/backup.md)."
 )
+_A_FILE = "{0} can't be used as data folder: it is a file, or leads through one. Choose a folder with --data."
+_SAYS: Mapping[type[Exception], tuple[Exit, str]] = {
+    Locked: (Exit.BAD_DATA, "{0} is in use: {1}."),
+    Exposed: (
+        Exit.BAD_DATA,
+        "{1}, and it is not ours to change. It holds secrets: run `chmod go-rwx {1.path}` as its owner, or name a "
+        "folder of your own with --data.",
+    ),
+    NoKey: (Exit.BAD_SETTING, NO_KEY),
+    NewerSchema: (
+        Exit.BAD_DATA,
+        "{0} was written by a newer version: {1}. Upgrade Sanderling; or restore the copy that the newer version's "
+        "upgrade has kept, before-upgrade-*.db (docs/upgrade.md).",
+    ),
+    Corrupt: (Exit.BAD_DATA, "{0} is damaged: {1}: sanderling restore FILE --replace --data {0}"),
+    DiskFull: (Exit.TRY_AGAIN, "{0}: {1}. Free some room and try again."),
+    Unavailable: (Exit.TRY_AGAIN, "{0}: the database does not answer now: {1}. Try again."),
+    **dict.fromkeys((FileExistsError, NotADirectoryError), (Exit.BAD_DATA, _A_FILE)),
+    OSError: (Exit.BAD_DATA, "{0} can't be used as data folder: {2}. Make it writable, or choose another with --data."),
+}
+"""The exit code and sentence of each fault of a folder (0): the error (1), its reason (2). The first kind counts."""
 
 
 @contextmanager
@@ -49,43 +70,10 @@ def command_errors(folder: Path) -> Iterator[None]:
     """Turn storage errors, and OSErrors about the folder, into CommandFailed."""
     try:
         yield
-    except Locked as error:
-        raise CommandFailed(f"{folder} is in use: {error}.", Exit.BAD_DATA) from None
-    except Exposed as error:
-        raise CommandFailed(
-            f"{error}, and it is not ours to change. It holds secrets: run `chmod go-rwx {error.path}` as its owner, "
-            "or name a folder of your own with --data.",
-            Exit.BAD_DATA,
-        ) from None
-    except NoKey as error:
-        raise CommandFailed(NO_KEY.format(folder, error), Exit.BAD_SETTING) from None
-    except NewerSchema as error:
-        raise CommandFailed(
-            f"{folder} was written by a newer version: {error}. Upgrade Sanderling; or restore the copy that the newer "
-            "version's upgrade has kept, before-upgrade-*.db (docs/upgrade.md).",
-            Exit.BAD_DATA,
-        ) from None
-    except Corrupt as error:
-        raise CommandFailed(
-            f"{folder} is damaged: {error}: sanderling restore FILE --replace --data {folder}", Exit.BAD_DATA
-        ) from None
-    except DiskFull as error:
-        raise CommandFailed(f"{folder}: {error}. Free some room and try again.", Exit.TRY_AGAIN) from None
-    except Unavailable as error:
-        raise CommandFailed(
-            f"{folder}: the database does not answer now: {error}. Try again.", Exit.TRY_AGAIN
-        ) from None
-    except (FileExistsError, NotADirectoryError):
-        raise CommandFailed(
-            f"{folder} can't be used as data folder: it is a file, or leads through one. Choose a folder with --data.",
-            Exit.BAD_DATA,
-        ) from None
-    except OSError as error:
-        raise CommandFailed(
-            f"{folder} can't be used as data folder: {error.strerror or error}. "
-            "Make it writable, or choose another with --data.",
-            Exit.BAD_DATA,
-        ) from None
+    except tuple(_SAYS) as error:
+        code, says = next(row for kind, row in _SAYS.items() if isinstance(error, kind))
+        why = getattr(error, "strerror", None) or error
+        raise CommandFailed(says.format(folder, error, why), code) from None
 
 
 class MasterKey:
@@ -152,8 +140,7 @@ def _text(path: Path, *, private: bool) -> str:
 
 
 def _read(text: str, origin: str) -> MasterKey:
-    master = read_master(text)
-    if master is None:
+    if (master := read_master(text)) is None:
         raise CommandFailed(
             f"{origin}: holds no master key; one begins with smk_, and `sanderling keys master` makes one.",
             Exit.BAD_SETTING,

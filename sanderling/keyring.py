@@ -27,6 +27,7 @@ from storage.records.identity import Millis, Seq, id_of, rfc3339, seq_at
 from storage.sql.stores.people import CommandKeys
 from storage.sqlite.upkeep import RotationResult, rotate
 
+Names = Sequence[str]
 PART = 6
 """Minimum letters of an id, from its beginning or end, that identify a key."""
 _TOLD = {
@@ -59,11 +60,9 @@ def create(
 
 
 def _person_of(keys: CommandKeys, text: str, key: ApiKey) -> str:
-    one = keys.person(text)
-    if one is None:
+    if (one := keys.person(text)) is None:
         raise CommandFailed(f"{text}: there is no such person; `sanderling people list` shows them.", Exit.USAGE)
-    more = set(key.scopes) - set(allowed(key.scopes, one.role))
-    if more:
+    if more := set(key.scopes) - set(allowed(key.scopes, one.role)):
         raise CommandFailed(f"{one.name} is {one.role}, which does not include {', '.join(sorted(more))}.", Exit.USAGE)
     return one.id
 
@@ -130,12 +129,8 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
             Exit.USAGE,
         )
     with working_in(folder):
-        return rotate(
-            folder,
-            None if named is None else named.vault,
-            None if new is None else new.vault,
-            (lambda: "whsec_" + base64.b64encode(entropy(32)).decode()) if lost else None,
-        )
+        fresh = (lambda: "whsec_" + base64.b64encode(entropy(32)).decode()) if lost else None
+        return rotate(folder, named and named.vault, new and new.vault, fresh)
 
 
 def set_up_link(settings: Settings, url: str | None = None) -> str:
@@ -155,13 +150,7 @@ def revoke(settings: Settings, word: str) -> ApiKey:
 
 
 def make_key(
-    name: str,
-    scopes: Sequence[str],
-    *,
-    entropy: Callable[[int], bytes],
-    now: Millis,
-    rate: int = RATE,
-    burst: int = BURST,
+    name: str, scopes: Names, *, entropy: Callable[[int], bytes], now: Millis, rate: int = RATE, burst: int = BURST
 ) -> tuple[str, ApiKey]:
     """Return a new key's plaintext and its record; see `actors.keys.new_key`. Raises CommandFailed (USAGE)."""
     try:

@@ -131,8 +131,7 @@ class OwnerListener(trio.abc.Listener[trio.SocketStream]):
 
 def account_of(connection: trio.socket.SocketType) -> int | None:
     """Return the account at the other end of a Unix socket; None if the system cannot report it."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
+    if (option := getattr(socket, "SO_PEERCRED", None)) is None:
         return None
     _process, account, _group = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
     return int(account)

@@ -91,8 +91,7 @@ class _Bridge(logging.Handler):
 
 def _named(_logger: Any, _name: str, fields: Fields) -> Fields:
     """Add the actor: tasks are named by their paths, and child tasks belong to the nearest actor above them."""
-    actor = str(fields.get("actor") or _actor())
-    if actor:
+    if actor := str(fields.get("actor") or _actor()):
         fields["actor"] = actor.removeprefix(ROOT)
     return fields
 

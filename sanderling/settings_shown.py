@@ -26,9 +26,8 @@ def beside(here: Settings, theirs: Settings) -> Iterator[str]:
     from sanderling.client.api import unlike
 
     others = unlike(here, theirs)
-    yield "These are this shell's. The service that runs on the data folder has " + (
-        "otherwise:" if others else "the same."
-    )
+    has = "otherwise:" if others else "the same."
+    yield f"These are this shell's. The service that runs on the data folder has {has}"
     for name in others:
         value = declared_as(name).value(theirs)
         yield f"  {name} = {','.join(value) if isinstance(value, tuple) else value}"
@@ -36,9 +35,8 @@ def beside(here: Settings, theirs: Settings) -> Iterator[str]:
 
 def as_json(loaded: Loaded) -> str:
     """Return a JSON object of settings, each with `value` and `from`; secrets are masked."""
-    table = {
-        name: {"value": one.shown(loaded.settings), "from": loaded.origin(name)} for name, one in declared().items()
-    }
+    every, at = declared().items(), loaded.settings
+    table = {name: {"value": one.shown(at), "from": loaded.origin(name)} for name, one in every}
     return json.dumps(table, indent=2)
 
 

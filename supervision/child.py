@@ -213,8 +213,7 @@ class Child:
     def _begin_run(self) -> trio.CancelScope:
         self.began = trio.current_time()
         self._restart_requested = False
-        within = self.spec.ready_within
-        if within is None:
+        if (within := self.spec.ready_within) is None:
             self._ready = True
             self._scope = trio.CancelScope(shield=True, deadline=math.inf)
             self.become(State.RUNNING, self.began)
@@ -272,8 +271,7 @@ async def run_child(child: Child) -> None:
     child.task = trio.lowlevel.current_task()
     try:
         while not child.stop_requested:
-            wait = child._end_run(await _run_once(child))
-            if wait is None:
+            if (wait := child._end_run(await _run_once(child))) is None:
                 return
             if wait > 0:
                 with child._begin_wait(wait):

@@ -131,8 +131,7 @@ class DynamicSupervisor(Tree):
         """Ask a child to end, cancel it after its `shutdown` seconds, and wait for the end of its task. If cancelled,
         the child still ends. Raises NoSuchChild.
         """
-        child = self._children.get(id)
-        if child is None:
+        if (child := self._children.get(id)) is None:
             raise NoSuchChild(id)
         await child.wait_ended(child.spec.shutdown)
 
@@ -156,17 +155,9 @@ class DynamicSupervisor(Tree):
 
     def statistics(self) -> DynamicStatistics:
         """Return the present figures. They are counted continuously, so the cost does not depend on their number."""
-        counts = self._counts
-        return DynamicStatistics(
-            starting=counts[State.STARTING],
-            running=counts[State.RUNNING],
-            backoff=counts[State.BACKOFF],
-            quarantined=counts[State.QUARANTINED],
-            stopping=counts[State.STOPPING],
-            restarts=self._restarts,
-            alarm=self._alarming,
-            listener_failures=self.listener.failures + self._alarm.failures,
-        )
+        living = {state.value: count for state, count in self._counts.items() if state is not State.ENDED}
+        failures = self.listener.failures + self._alarm.failures
+        return DynamicStatistics(**living, restarts=self._restarts, alarm=self._alarming, listener_failures=failures)
 
     def slices(self) -> Iterator[Sequence[Child]]:
         """Yield all children, in slices that take a few milliseconds to read."""

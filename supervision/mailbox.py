@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import trio
@@ -99,9 +98,7 @@ class Reply(Generic[R]):
     def __enter__(self) -> Reply[R]:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         if not self.settled:
             why = "without an answer" if kind is None else f"by {kind.__name__}"
             self.fail(Unanswered(f"the question was left {why}"))

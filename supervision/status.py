@@ -141,18 +141,10 @@ class Tree:
         child = self.find(path) or self.find(f"{self.path}/{path}")
         if child is None:
             raise NoSuchChild(path)
-        mailbox = child.spec.mailbox
-        return Status(
-            path=child.path,
-            state=child.state,
-            since=child.since,
-            restarts=child.restarts,
-            crash=child.crash,
-            note=child.note_text,
-            awaiting=_awaiting(child.task) if child.task is not None else "",
-            mailbox=mailbox.statistics() if mailbox is not None else None,
-            steps=self.steps.of(child.path) if self.steps is not None else None,
-        )
+        record = (child.path, child.state, child.since, child.restarts, child.crash, child.note_text)
+        awaiting = _awaiting(child.task) if child.task is not None else ""
+        mailbox = child.spec.mailbox.statistics() if child.spec.mailbox is not None else None
+        return Status(*record, awaiting, mailbox, self.steps.of(child.path) if self.steps is not None else None)
 
     def _join(self, child: Child | None) -> None:
         """Take a place below another supervisor, whose listener and steps are used unless there are own ones."""

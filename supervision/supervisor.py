@@ -108,8 +108,7 @@ class Supervisor(Tree):
         """Begin another life of a child; under rest_for_one also of all that were started after it. Returns at once.
         Uses up no budget. Raises NoSuchChild; Stopping if not running.
         """
-        child = next((each for each in self._children if each.spec.id == id), None)
-        if child is None:
+        if (child := next((each for each in self._children if each.spec.id == id), None)) is None:
             raise NoSuchChild(id)
         self._running()
         if self._strategy is Strategy.ONE_FOR_ONE:

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FrameType, TracebackType
+from types import FrameType
 
 import trio
 
@@ -74,9 +74,7 @@ class Watchdog(trio.abc.Instrument):
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         trio.lowlevel.remove_instrument(self)
         self._stop_event.set()
         if self._thread is not None:

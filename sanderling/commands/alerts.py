@@ -17,6 +17,7 @@ from sanderling.commands.keys import ALERTS, SOURCES, record_flag, records_flag,
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
+from sanderling.keyring import Names
 from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
 
@@ -81,14 +82,7 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
 @with_client
 async def preview(
-    client: Client,
-    *,
-    query: str,
-    sources: Sequence[str],
-    tags: Sequence[str],
-    last: int | None,
-    as_json: bool,
-    **fields: Any,
+    client: Client, *, query: str, sources: Names, tags: Names, last: int | None, as_json: bool, **fields: Any
 ) -> None:
     """Try a QUERY on the newest events: its parsed form, its matches, how many events a day."""
     body = {"filter_query": query, "source_ids": await SOURCES.ids_of(client, sources)} | fields
@@ -129,14 +123,7 @@ def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
 @record_flag
 @with_client
 async def create(
-    client: Client,
-    *,
-    query: str,
-    sources: Sequence[str],
-    tags: Sequence[str],
-    private: Sequence[str],
-    as_json: bool,
-    **fields: Any,
+    client: Client, *, query: str, sources: Names, tags: Names, private: Names, as_json: bool, **fields: Any
 ) -> None:
     """Create an alert from a QUERY; an empty one ('') matches everything. The last line of output is its id."""
     body = {"filter_query": query, "source_ids": await SOURCES.ids_of(client, sources)}
@@ -162,31 +149,23 @@ async def create(
 @field_options(NewAlert, new=False)
 @click.option("--source", "sources", multiple=True, help="These sources, and no others; repeatable.")
 @click.option("--tag", "tags", multiple=True, help="These tags, and no others; repeatable.")
-@click.option("--all-sources", "everywhere", is_flag=True, help="All sources, now and later.")
+@click.option("--all-sources", "every", is_flag=True, help="All sources, now and later.")
 @PRIVATE
 @click.option("--active/--paused", "enabled", default=None, help="Whether it matches new events.")
 @record_flag
 @with_client
 async def edit(
-    client: Client,
-    *,
-    alert: str,
-    sources: Sequence[str],
-    tags: Sequence[str],
-    private: Sequence[str],
-    everywhere: bool,
-    as_json: bool,
-    **given: Any,
+    client: Client, *, alert: str, sources: Names, tags: Names, private: Names, every: bool, as_json: bool, **given: Any
 ) -> None:
     """Change an alert: only the named options, and at once. Prints the result."""
-    if (sources or tags) and everywhere:
+    if (sources or tags) and every:
         raise CommandFailed("--all-sources excludes --source and --tag.", Exit.USAGE)
     body = {field: value for field, value in given.items() if value is not None}
     if body.get("channel") == "":
         body["channel"] = None
-    if not (body or sources or tags or private or everywhere):
+    if not (body or sources or tags or private or every):
         raise CommandFailed("Name at least one option to change; --help lists them.", Exit.USAGE)
-    if sources or tags or everywhere:
+    if sources or tags or every:
         body |= {"source_ids": await SOURCES.ids_of(client, sources), "tags": list(tags)}
     if private:
         body["private_source_ids"] = await SOURCES.ids_of(client, private)
@@ -203,7 +182,7 @@ async def edit(
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
 @with_client
 async def deliver(
-    client: Client, *, name: str, target: str, kind: str, options: Sequence[str], as_json: bool, **fields: Any
+    client: Client, *, name: str, target: str, kind: str, options: Names, as_json: bool, **fields: Any
 ) -> None:
     """Deliver an alert's matches to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
     the last line. To keep a value out of the shell history, read it from a file (@FILE) or standard input (@-).

@@ -76,8 +76,7 @@ KIND_LIST = Listing[Any](("kind", "for", "name", "asks for"), kind_row, record=k
 @with_settings("kinds")
 def show_kind(settings: Settings, *, name: str, as_json: bool) -> None:
     """Show one kind: where to get its values, and the command that creates such a destination."""
-    kind = _kinds(settings)[1].get(name)
-    if kind is None:
+    if (kind := _kinds(settings)[1].get(name)) is None:
         raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` lists them.", Exit.USAGE)
     print_page(kind, kind_page, as_json=as_json, record=kind_record)
 
@@ -173,8 +172,7 @@ TEMPLATE_LIST = Listing[Any](
 def show_template(settings: Settings, *, name: str, as_json: bool) -> None:
     """Show one template: its parameters, its sources, the alerts it suggests."""
     found = templates_of(settings.templates)
-    entry = next((entry for entry in found.entries() if entry.record.id == name), None)
-    if entry is None:
+    if (entry := next((entry for entry in found.entries() if entry.record.id == name), None)) is None:
         raise CommandFailed(f"{name}: there is no such template; `sanderling templates list` lists them.", Exit.USAGE)
     print_page(entry, template_page, as_json=as_json, record=template_record)
 

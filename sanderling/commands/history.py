@@ -73,8 +73,7 @@ def value_lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterat
 
 def _current(answer: Mapping[str, Any], zone: tzinfo | None) -> Iterator[str]:
     # An older service sends no `current`.
-    ranked = sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"]))
-    if ranked:
+    if ranked := sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"])):
         yield "The page's values now:"
     for one in ranked[:MOST_CURRENT]:
         says = one["text"] if one["type"] == "availability" else _with_unit(one, one)

@@ -25,6 +25,7 @@ from sanderling.client.terminal import Listing, age_of, print_made
 from sanderling.environment import on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, with_settings
+from sanderling.keyring import Names
 from storage.records import source as names
 from storage.records.secrecy import plain
 from storage.records.source import Mood
@@ -51,15 +52,7 @@ def keys() -> None:
 @json_option
 @with_settings("data")
 def create(
-    settings: Settings,
-    *,
-    name: str,
-    scopes: tuple[str, ...],
-    rate: int,
-    burst: int,
-    person: str,
-    days: int | None,
-    as_json: bool,
+    settings: Settings, *, name: str, scopes: Names, rate: int, burst: int, person: str, days: int | None, as_json: bool
 ) -> None:
     """Create a key. It is shown once: the last line of the output is the key alone.
 
@@ -289,7 +282,7 @@ class Sort(NamedTuple):
         except ValueError:
             return str((await self._found(client, name))["id"])
 
-    async def ids_of(self, client: Client, wanted: Sequence[str]) -> list[str]:
+    async def ids_of(self, client: Client, wanted: Names) -> list[str]:
         return [await self.id_of(client, name) for name in wanted]
 
     async def path_of(self, client: Client, name: str) -> str:

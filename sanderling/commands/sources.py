@@ -23,6 +23,7 @@ from sanderling.commands.keys import ALERTS, SOURCES, called, sent, with_client
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
+from sanderling.keyring import Names
 from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
 from storage.records.source import SOURCES as STATES
@@ -70,14 +71,7 @@ def sources() -> None:
 @keys.records_flag
 @with_client
 async def add(
-    client: Client,
-    *,
-    urls: Sequence[str],
-    as_json: bool,
-    dry_run: bool,
-    when: str | None,
-    to: str | None,
-    **options: Any,
+    client: Client, *, urls: Names, as_json: bool, dry_run: bool, when: str | None, to: str | None, **options: Any
 ) -> int:
     """Watch a URL, or several. Prints its type, the evidence, and its values. `sanderling add` is short for it."""
     to_url = to if to and "://" in to else None
@@ -383,7 +377,7 @@ async def rename(client: Client, *, name: str, title: str) -> None:
 @click.argument("tag")
 @click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
 @with_client
-async def tag(client: Client, *, tag: str, names: Sequence[str]) -> int:
+async def tag(client: Client, *, tag: str, names: Names) -> int:
     """Add a tag to sources; a bare word is a label. Exit code: 0 all have it, 1 at least one does not."""
     return await _tag_all(client, names, tag_of(tag), on=True)
 
@@ -392,12 +386,12 @@ async def tag(client: Client, *, tag: str, names: Sequence[str]) -> int:
 @click.argument("tag")
 @click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
 @with_client
-async def untag(client: Client, *, tag: str, names: Sequence[str]) -> int:
+async def untag(client: Client, *, tag: str, names: Names) -> int:
     """Remove a tag from sources."""
     return await _tag_all(client, names, tag_of(tag), on=False)
 
 
-async def _tag_all(client: Client, names: Sequence[str], tag: str, *, on: bool) -> int:
+async def _tag_all(client: Client, names: Names, tag: str, *, on: bool) -> int:
     """Add or remove a tag. With several sources, a refusal does not stop the others."""
     refused = list[str]()
     for name in names:

@@ -89,8 +89,7 @@ def _set(defaults: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 @with_client
 async def put(client: Client, *, tag: str, as_json: bool, **options: Any) -> None:
     """Set defaults of a tag. Options that you leave out stay as they are; '' removes a default."""
-    changes = given(options)
-    if not changes:
+    if not (changes := given(options)):
         names = "--schedule, --hours, --bar, --selector, --ignore or --destination"
         raise CommandFailed(f"Name something to set: {names}.", Exit.USAGE)
     print_page(await _put(client, tag, changes), tag_page, as_json=as_json)

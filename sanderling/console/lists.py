@@ -26,12 +26,8 @@ MOST_STREAMS = 500
 LATE, TOO_LATE = 10, 300
 """Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
 LOG_KEPT, LOG_AT_ONCE = 2_000, 500
-_LEVELS = {
-    "error": ("error", ui.BAD),
-    "warning": ("warn", ui.POOR),
-    "debug": ("debug", ui.FAINT),
-    "critical": ("crit", ui.BAD),
-}
+_STYLES = {"error": ui.BAD, "warning": ui.POOR, "debug": ui.FAINT, "critical": ui.BAD}
+_SHORT = {"warning": "warn", "critical": "crit"}
 
 
 def _behind(stream: Mapping[str, Any], _now: str) -> ui.Piece:
@@ -96,7 +92,9 @@ def _log_text(line: Mapping[str, Any], _now: str) -> ui.Piece:
 
 LOG = ui.Table(
     ui.Column("time", 8, lambda line, _: (ui.clock(str(line["ts"])), ui.FAINT)),
-    ui.Column("level", 5, lambda line, _: _LEVELS.get(str(line["level"]), (str(line["level"])[:5], ""))),
+    ui.Column(
+        "level", 5, lambda line, _: (_SHORT.get(line["level"], line["level"][:5]), _STYLES.get(line["level"], ""))
+    ),
     ui.Column("event", 22, lambda line, _: str(line["event"])),
     ui.Column("fields", 0, _log_text),
 )
@@ -261,8 +259,7 @@ class _TriesView(ListView):
         return self.here()
 
     def action_try_it(self) -> None:
-        hook = self.hook()
-        if hook is None:
+        if (hook := self.hook()) is None:
             return
 
         async def run() -> str:
@@ -273,8 +270,7 @@ class _TriesView(ListView):
         self.confirmed(f"Send one signed sample?  {hook['url']}", run)
 
     def action_replay(self) -> None:
-        hook = self.hook()
-        if hook is None:
+        if (hook := self.hook()) is None:
             return
 
         def answered(since: str | None) -> None:
@@ -320,8 +316,7 @@ class DeliveriesScreen(_TriesView):
         return (f"the first {shown} of {self.total:,}, " if self.total > shown else "") + super().place()
 
     def action_enter(self) -> None:
-        hook = self.hook()
-        if hook is not None:
+        if (hook := self.hook()) is not None:
             self.app.push_screen(AttemptsScreen(hook))
 
 

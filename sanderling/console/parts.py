@@ -71,8 +71,7 @@ class ActingView(View):
         return row is not None and is_source(row) if action == "why" else super().check_action(action, parameters)
 
     def action_act(self, name: str) -> None:
-        row = self.subject()
-        if row is not None:
+        if (row := self.subject()) is not None:
             question, done = ACTS[name]
             if name == "restart" and row["kind"] == "part":
                 question = OF_A_PART
@@ -80,8 +79,7 @@ class ActingView(View):
             self.send(f"{question}?  {who}", f"/v1/admin/tree/{row['path']}/{name}", f"{who}: {done}")
 
     def action_why(self) -> None:
-        row = self.subject()
-        if row is not None:
+        if (row := self.subject()) is not None:
             path = f"/v1/sources/{row['path'].partition('/')[2]}/why"
             self.app.push_screen(PageScreen(row["name"], path, _why_page))
 
@@ -106,8 +104,7 @@ class PartScreen(ActingView, ReadingView):
         link = self.console_app.link
         self.part = await link.get(f"/v1/admin/tree/{self.path}")
         self.redraw()
-        source = self.part["source"]
-        if source is not None:
+        if (source := self.part["source"]) is not None:
             self.events = (await link.get("/v1/events", source=source["id"], order="desc", limit=EVENTS))["events"]
             self.redraw()
 
@@ -224,8 +221,7 @@ def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[ui.Line]:
     yield from _field("task", f"{part['task']}{note}", width)
     yield from _field("restarts", str(part["row"]["restarts"]), width)
     yield from _field("waits at", part["awaiting"] or "-", width)
-    box = part["mailbox"]
-    if box is not None:
+    if (box := part["mailbox"]) is not None:
         told = f"{box['depth']} of {box['bound']} wait; {box['received']:,} taken, met full {box['full']:,} times"
         yield from _field("mailbox", told, width, ui.POOR if box["depth"] >= box["bound"] else "")
     if part["slowest_step_s"] is not None:

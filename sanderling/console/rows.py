@@ -177,8 +177,7 @@ class RowCache:
     def put(self, edition: int, page: int, rows: Sequence[Row], total: int) -> bool:
         if edition != self.edition:
             return False
-        first = self.stale
-        if first:
+        if first := self.stale:
             self._pages.clear()
             self.changed.clear()
             self._shown = edition
@@ -230,8 +229,7 @@ class Fold:
         return self._shown.get(path, "")
 
     def turn(self, path: str, *, wider: bool) -> bool:
-        before = self.of(path)
-        if before:
+        if before := self.of(path):
             self._shown[path] = (_WIDER if wider else _NARROWER)[before]
         return self.of(path) != before
 

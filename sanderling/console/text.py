@@ -434,8 +434,7 @@ class Foot(Lines):
         self.refresh()
 
     def _drawn(self, width: int, height: int) -> Sequence[Line]:
-        question = getattr(self.app, "question", None)
-        if question is not None:
+        if (question := getattr(self.app, "question", None)) is not None:
             return [question.line(width)]
         if self._notice is not None:
             text, style = self._notice

@@ -93,8 +93,7 @@ class TreeScreen(ActingView):
         return [[(between(words, f" {moved}{place} ", width), "dim")], rows.table_at(width, self.sort).heading(width)]
 
     def _line(self, position: int, width: int) -> Line:
-        row = self.book.row(position)
-        if row is None:
+        if (row := self.book.row(position)) is None:
             return rows.line_of(None, width, rows.Context(self.now))
         path, below = str(row["path"]), self.book.row(position + 1)
         at = rows.Context(

@@ -200,8 +200,7 @@ def _reading(path: Path) -> Iterator[tuple[Manifest, Iterator[tuple[Member, Iter
 
 def _members(path: Path, tar: tarfile.TarFile, manifest: Manifest) -> Iterator[tuple[Member, Iterator[bytes]]]:
     for file in manifest.files:
-        found = tar.next()
-        if found is None:
+        if (found := tar.next()) is None:
             raise CommandFailed(f"{path}: is cut short: {file.name} is missing. Use another backup.")
         if found.name != file.name or not found.isfile() or found.size != file.size:
             raise CommandFailed(f"{path}: was altered: {found.name!r} differs from its manifest.")
@@ -421,7 +420,7 @@ def restore(
             shutil.rmtree(stage)
         stage.mkdir(mode=0o700)
         try:
-            staged = _staged(file, folder, stage, variables, entropy, unverified=unverified)
+            staged = _staged(file, folder, stage, variables, entropy, trusted=unverified)
             upkeep.mark_restored(stage / DATABASE)
             return _swapped(folder, stage, at, staged, settings=settings)
         finally:
@@ -488,13 +487,7 @@ def _refuse_what_is_there(folder: Path, replace: bool) -> None:
 
 
 def _staged(
-    file: Path,
-    folder: Path,
-    stage: Path,
-    variables: Mapping[str, str],
-    entropy: Callable[[int], bytes],
-    *,
-    unverified: bool,
+    file: Path, folder: Path, stage: Path, variables: Mapping[str, str], draw: Callable[[int], bytes], *, trusted: bool
 ) -> RestoreResult:
     try:
         with named_by_hand(file) as opened:
@@ -517,7 +510,7 @@ def _staged(
     standing = manifest.standing(find_master_key(variables))
     if standing == "fails":
         raise CommandFailed(f"{file}: {VOUCHED[standing]}.", Exit.BAD_DATA)
-    if standing == "missing" and named and not unverified:
+    if standing == "missing" and named and not trusted:
         raise CommandFailed(
             f"{file}: {VOUCHED[standing]}. It was made without a master key or by an earlier version, or the MAC was "
             "removed. If you trust its origin, restore it with --unverified.",
@@ -527,21 +520,19 @@ def _staged(
     with command_errors(file):
         engine.check_schema(database)
         content = upkeep.examine(database)
-        lost = upkeep.put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
+        lost = upkeep.put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(draw(32)).decode())
         return RestoreResult(content, lost, vault == named, standing, upkeep.access_grants(database))
 
 
 def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> upkeep.Secrets | None:
     if manifest.secrets == "none":
         return None
-    master = find_master_key(variables)
-    if master is None:
+    if (master := find_master_key(variables)) is None:
         raise CommandFailed(
             f"{file}: its secrets are sealed. Name the file of the master key in {FILE_VARIABLE}.", Exit.BAD_SETTING
         )
     sealed = stage / SECRETS
-    opened = master.open(sealed.read_bytes())
-    if opened is None:
+    if (opened := master.open(sealed.read_bytes())) is None:
         raise CommandFailed(f"{file}: was sealed with another master key than this one.", Exit.BAD_SETTING)
     sealed.unlink()
     return msgspec.json.decode(opened, type=upkeep.Secrets)
@@ -564,8 +555,7 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: RestoreResult, *, se
                 path.rename(aside / path.name)
         entrust_all(aside, folder)
     entrust_all(stage, folder)
-    templates = (stage / TEMPLATES).is_dir()
-    if templates:
+    if templates := (stage / TEMPLATES).is_dir():
         (stage / TEMPLATES).rename(folder / TEMPLATES)
     if there and settings:
         (stage / FILE_NAME).rename(folder / FILE_NAME)

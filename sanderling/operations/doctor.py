@@ -317,8 +317,7 @@ async def names(patient: DoctorContext) -> AsyncIterator[Finding]:
 async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
     told = {host: await _asked(host, resolver) for host in hosts or (NOBODYS,)}
     bad = {host: error for host, error in told.items() if error is not None}
-    silent = [error for error in bad.values() if error.local]
-    if silent:
+    if silent := [error for error in bad.values() if error.local]:
         do = "No source can be fetched by name. Check /etc/resolv.conf and the firewall. (--offline skips this.)"
         return Finding("fail", "names", f"the resolver does not answer: {silent[0]}", do)
     if not hosts:
@@ -475,8 +474,7 @@ async def findings(
 ) -> Sequence[Finding]:
     first, settings = _settings(flags, variables, config)
     place = Path(settings.data)
-    service = at_socket(place)
-    if service is None:
+    if (service := at_socket(place)) is None:
         second = Finding("ok", "service", "none runs on this folder")
     else:
         ready, says = service

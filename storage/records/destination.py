@@ -288,14 +288,5 @@ def rates_of(lines: Sequence[AttemptLine]) -> Rates:
 
 def gone_attempt(destination: str, seq: Seq, attempts: int, now: Millis) -> Attempt:
     """Return a given-up row for an event that left the log; its id is the first of its position, all that is known."""
-    return Attempt(
-        destination=destination,
-        event_id=id_of(seq, 0),
-        attempt=attempts,
-        result="given_up",
-        at=now,
-        status=None,
-        latency_ms=0,
-        error="the event was removed by retention before it could be delivered",
-        next_at=None,
-    )
+    error = "the event was removed by retention before it could be delivered"
+    return Attempt(destination, id_of(seq, 0), attempts, "given_up", now, None, 0, error, None)

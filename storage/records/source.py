@@ -101,8 +101,7 @@ def scored(packed: bytes, day: int, score: float) -> bytes:
     {20000: 0.25}
     """
     worst = min(100, max(0, round(100 * score)))
-    runs = _runs(packed)
-    if not runs:
+    if not (runs := _runs(packed)):
         return _packed([(day, 1, worst)])
     first, days, known = runs[-1]
     newest = first + days - 1

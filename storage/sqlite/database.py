@@ -171,8 +171,7 @@ def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | Non
     engine.version_of(connection)
     vault, own = unlock(connection, folder, named)
     warnings = [OTHER] if own else []
-    copy = upgrade(connection, database, vault)
-    if copy is not None:
+    if (copy := upgrade(connection, database, vault)) is not None:
         warnings.append(f"the database was upgraded; as it was, it is in {copy} (docs/upgrade.md)")
     if mark_of(connection) is None:
         note_key(connection, vault)

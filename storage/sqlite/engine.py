@@ -121,8 +121,7 @@ def translated() -> Iterator[None]:
 
 def in_our_words(error: Exception) -> Exception:
     """Translate a failure of SQLite for the caller; return errors of our own making unchanged."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
+    if (code := getattr(error, "sqlite_errorcode", None)) is None:
         closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
         return Unavailable("the storage is closed") if closed else error
     if code & 0xFF == sqlite3.SQLITE_FULL or code == _SHMSIZE:
@@ -289,8 +288,7 @@ class HeadMark:
         """Open the file, created if missing, and return its position, 0 for none. Raises ValueError if damaged."""
         _touch(self._path)
         self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        text = os.pread(self._fd, _DIGITS + 1, 0)
-        if not text:
+        if not (text := os.pread(self._fd, _DIGITS + 1, 0)):
             return START
         if len(text) != _DIGITS + 1 or not text[:_DIGITS].isdigit():
             raise ValueError(f"{self._path} does not hold a position: {text[:40]!r}")

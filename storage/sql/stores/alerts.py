@@ -47,8 +47,7 @@ class Alerts(Store):
         `change` is pure and may run in a thread. Concurrent edits run one after the other. If `change` raises, so does
         this, and nothing changes.
         """
-        before = found(transaction, _alert, _ALERTS + " WHERE id=?", alert_id)
-        if before is None:
+        if (before := found(transaction, _alert, _ALERTS + " WHERE id=?", alert_id)) is None:
             return None
         changed = change(before)
         transaction.execute(_PUT_ALERT, _alert_row(changed))
@@ -84,8 +83,7 @@ class Alerts(Store):
     @in_transaction(holds=lambda alert_id, *_: [("alert", alert_id), ("drops", alert_id), REVISES])
     def delete(self, transaction: Transaction, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with its destinations and deliveries; return whether it was there. `check` may raise."""
-        alert = found(transaction, _alert, _ALERTS + " WHERE id=?", alert_id)
-        if alert is not None:
+        if (alert := found(transaction, _alert, _ALERTS + " WHERE id=?", alert_id)) is not None:
             check(alert)
             transaction.execute("DELETE FROM alert WHERE id=?", (alert_id,))
             revise(transaction)
@@ -115,8 +113,7 @@ class Alerts(Store):
         self, transaction: Transaction, destination_id: str, check: Callable[[Destination], None] = lambda _: None
     ) -> bool:
         """Delete a destination and its waiting deliveries; return whether there was one. `check` as in `delete`."""
-        destination = _stored(transaction, destination_id)
-        if destination is not None:
+        if (destination := _stored(transaction, destination_id)) is not None:
             check(destination)
             transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
             revise(transaction)
@@ -131,8 +128,7 @@ def put_destination(transaction: Transaction, destination: Destination) -> None:
 def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:
-    before = _stored(transaction, destination_id)
-    if before is None:
+    if (before := _stored(transaction, destination_id)) is None:
         return None
     changed = change(before)
     transaction.execute(_PUT_DESTINATION, _destination_row(changed, transaction.vault))

@@ -203,8 +203,7 @@ def stored(seq: int, source: str, kind: int, codec: int, body: bytes) -> Stored:
 
 def _stored(connection: Connection, ids: dict[int, SourceId], row: EventRow) -> Stored:
     seq, number, kind, codec, body = row
-    source = ids.get(number)
-    if source is None:
+    if (source := ids.get(number)) is None:
         (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
         ids[number] = source
     return stored(seq, source, kind, codec, body)
@@ -226,8 +225,7 @@ def newest_heartbeat(connection: Connection) -> Seq:
 
 
 def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int) -> int:
-    over = connection.execute(_OVER, (keep,)).fetchone()
-    if over is None:
+    if (over := connection.execute(_OVER, (keep,)).fetchone()) is None:
         return 0
     expired = connection.execute(_OLDEST_HEARTBEATS, (over[0], before, limit)).fetchall()
     for row in expired:
@@ -248,8 +246,7 @@ _COUNTS = """SELECT k.id, l.source, l.events FROM (
 
 
 def held(connection: Connection, source: SourceId) -> SourceSize:
-    key = connection.execute(_NUMBER, (source,)).fetchone()
-    if key is None:
+    if (key := connection.execute(_NUMBER, (source,)).fetchone()) is None:
         return SourceSize(0, 0)
     (events,) = connection.execute(_COUNT, key).fetchone()
     return _estimate(connection, key[0], events)
@@ -307,12 +304,10 @@ class StoryMarks:
 
     def find(self, transaction: Transaction, marks: Sequence[int]) -> dict[int, Stored]:
         found = {mark: seq for mark in marks if (seq := self._newest.get(mark)) is not None}
-        missing = [mark for mark in marks if mark not in found]
-        if missing:
+        if missing := [mark for mark in marks if mark not in found]:
             places = ",".join("?" * len(missing))
             found |= dict(transaction.execute(f"{_FIND} ({places})", missing).fetchall())
-        seqs = sorted(set(found.values()))
-        if not seqs:
+        if not (seqs := sorted(set(found.values()))):
             return {}
         rows = transaction.execute(f"{_STORED} l.seq IN ({','.join('?' * len(seqs))})", seqs).fetchall()
         events = {row[0]: stored(*row) for row in rows}
@@ -340,16 +335,14 @@ class StoryAssigner:
         self._marks = {id(draft): stories.marks(draft) for harvest in harvests for draft in harvest.drafts}
         self._newest: dict[int, Stored] = {}
         self._found: dict[int, Seq] = {}
-        marks = list(dict.fromkeys(mark for each in self._marks.values() for mark in each))
-        if marks:
+        if marks := list(dict.fromkeys(mark for each in self._marks.values() for mark in each)):
             index.follow(transaction, stories)
         for start in range(0, len(marks), _AT_ONCE):
             self._newest |= index.find(transaction, marks[start : start + _AT_ONCE])
 
     def of(self, source: SourceId, draft: records.Draft, at: Seq) -> str:
         """Return the story of a draft at a position, "" for its own."""
-        found = self._newest.keys() & self._marks[id(draft)]
-        if not found:
+        if not (found := self._newest.keys() & self._marks[id(draft)]):
             return ""
         earlier = {event.seq: event for event in map(self._newest.__getitem__, found) if event.seq > at - WEEK}
         return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
@@ -619,8 +612,7 @@ class EventLog(Store):
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many."""
         transaction.fence(lease)
         oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
-        doomed = transaction.execute(oldest, (min(before, LAST), limit)).fetchall()
-        if doomed:
+        if doomed := transaction.execute(oldest, (min(before, LAST), limit)).fetchall():
             floor = doomed[-1]
             transaction.execute("DELETE FROM log WHERE seq<=?", floor)
             transaction.execute("UPDATE fact SET value=? WHERE name='floor'", floor)
@@ -658,8 +650,7 @@ class _States:
 
     def take(self, transaction: Transaction, state: SourceState) -> int | StateMoved | None:
         """Admit a state and return its source's number, None if there is no such source."""
-        before = self._rows.get(state.source)
-        if before is not None:
+        if (before := self._rows.get(state.source)) is not None:
             key, version = before[0], before[1].version
         else:
             # An unknown source may be new in this transaction.

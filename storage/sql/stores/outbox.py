@@ -411,8 +411,7 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome], lease: Lease)
         transaction.executemany(_LEAVE, left)
         if lines:
             note(transaction, key, lines)
-        delivered = [line.at for line in lines if line.result == "sent"]
-        if delivered:
+        if delivered := [line.at for line in lines if line.result == "sent"]:
             transaction.execute(_DELIVERED, (delivered[-1], key))
 
 
@@ -445,7 +444,6 @@ def note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
     oldest = rows[-1][1] - KEPT_ATTEMPTS
     if oldest > 0:
         transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND NOT dead", (key, oldest))
-    if any(dead for *_, dead in rows):
-        enough = transaction.execute(_OLDEST_DEAD, (key, KEPT_DEAD)).fetchone()
-        if enough is not None:
-            transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND dead", (key, *enough))
+    dead = any(dead for *_, dead in rows)
+    if dead and (enough := transaction.execute(_OLDEST_DEAD, (key, KEPT_DEAD)).fetchone()) is not None:
+        transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND dead", (key, *enough))

@@ -20,17 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from storage.records import access
-from storage.records.access import (
-    Activity,
-    ApiKey,
-    OAuthCode,
-    OAuthGrant,
-    Password,
-    Person,
-    Session,
-    SetUpLink,
-    SigningKey,
-)
+from storage.records.access import ApiKey, OAuthCode, OAuthGrant, Password, Person, Session, SetUpLink, SigningKey
 from storage.records.identity import Millis
 from storage.secrets import SEEDS, TOTP, Connection, Vault, keep_public
 from storage.sql.writing import Store, Transaction, every_row, found, in_transaction, write_each, write_one
@@ -238,8 +228,7 @@ class Accounts(Store):
         the last owner and no password of the service is left (`password_set`). A changed role, password or `disabled`
         ends the person's sessions.
         """
-        old = find_person(transaction.connection, person.id)
-        if old is None:
+        if (old := find_person(transaction.connection, person.id)) is None:
             return False
         leaves = old.role == "owner" and not old.disabled and (person.role != "owner" or person.disabled)
         if leaves and not password_set and _is_last(transaction.connection, person.id):
@@ -293,16 +282,16 @@ class Accounts(Store):
     async def withdraw(self, invitation_id: str) -> bool:
         return await write_one(self._writer, "DELETE FROM invitation WHERE id=?", invitation_id) > 0
 
-    async def record(self, one: Activity) -> None:
+    async def record(self, one: access.Activity) -> None:
         await self._writer.submit(lambda transaction: insert_activity(transaction.connection, one))
 
     async def activity(
         self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
-    ) -> Sequence[Activity]:
+    ) -> Sequence[access.Activity]:
         """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
         rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)
-        fields = Activity.__struct_fields__
-        return [Activity(**dict(zip(fields, row, strict=True))) for row in rows]
+        fields = access.Activity.__struct_fields__
+        return [access.Activity(**dict(zip(fields, row, strict=True))) for row in rows]
 
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete at most `limit` old activity records, and invitations that ended; return how many records."""
@@ -323,7 +312,7 @@ _REMOVAL = (
 )
 
 
-def insert_activity(connection: Connection, one: Activity) -> None:
+def insert_activity(connection: Connection, one: access.Activity) -> None:
     connection.execute(_ACT, (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after))
 
 
@@ -422,7 +411,7 @@ class CommandKeys:
         """Add a signing key as the active one. Raises NoKey."""
         raise NotImplementedError
 
-    def add(self, key: ApiKey, done: Activity | None = None) -> None:
+    def add(self, key: ApiKey, done: access.Activity | None = None) -> None:
         def act(connection: Connection) -> None:
             insert_key(connection, key)
             if done is not None:
@@ -436,7 +425,7 @@ class CommandKeys:
     def all(self) -> Sequence[ApiKey]:
         return self._run(all_keys)
 
-    def revoke(self, key_id: str, done: Activity | None = None) -> bool:
+    def revoke(self, key_id: str, done: access.Activity | None = None) -> bool:
         def act(connection: Connection) -> bool:
             gone = delete_key(connection, key_id)
             if gone and done is not None:
@@ -572,8 +561,7 @@ class OAuth(Store):
     @in_transaction()
     def by_refresh(self, transaction: Transaction, refresh: access.RefreshToken, now: Millis) -> OAuthGrant | None:
         """Return the grant of a refresh token; None if it has ended. An old token ends it."""
-        row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
-        if row is None:
+        if (row := transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()) is None:
             return None
         grant = _grant(row[0])
         if row[1] == refresh.turn and row[2] > now - access.GRANT_LIFE:

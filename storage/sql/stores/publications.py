@@ -45,8 +45,7 @@ class Publications(Store):
         self, transaction: Transaction, publication_id: str, change: Callable[[Publication], Publication]
     ) -> Publication | None:
         """Replace a publication with the result of `change`, in one transaction, like `Alerts.edit`."""
-        before = found(transaction, _in(transaction.vault), _ONE, publication_id)
-        if before is None:
+        if (before := found(transaction, _in(transaction.vault), _ONE, publication_id)) is None:
             return None
         changed = change(before)
         if changed != before:
@@ -67,8 +66,7 @@ class Publications(Store):
         self, transaction: Transaction, publication_id: str, check: Callable[[Publication], None] = lambda _: None
     ) -> bool:
         """Delete a publication; return whether there was one. `check` as in `Alerts.delete`."""
-        publication = found(transaction, _in(transaction.vault), _ONE, publication_id)
-        if publication is not None:
+        if (publication := found(transaction, _in(transaction.vault), _ONE, publication_id)) is not None:
             check(publication)
             transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
         return publication is not None

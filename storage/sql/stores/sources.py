@@ -166,8 +166,7 @@ def write_jars(transaction: Transaction, jars: Iterable[records.StoredJar]) -> N
     for source, kept in jars:
         if not kept:
             continue
-        row = transaction.execute(_READ_JAR, (source,)).fetchone()
-        if row is None:
+        if (row := transaction.execute(_READ_JAR, (source,)).fetchone()) is None:
             continue
         if row[0] is None or records.is_younger(kept, transaction.vault.open(COOKIES.kind, source, row[0]).decode()):
             transaction.execute(_WRITE_JAR, (transaction.vault.seal(COOKIES.kind, source, kept.encode()), source))
@@ -236,8 +235,7 @@ class TagsDefaults(Store):
     @in_transaction(holds=lambda *_: [("fact", "tag_defaults")])
     def edit(self, transaction: Transaction, tag: str, change: DefaultsChange) -> TagDefaults | None:
         transaction.execute(_REVISE)  # first: other writers of one wait for it
-        changed = change(found(transaction, _decode_defaults, _DEFAULTS, tag))
-        if changed is None:
+        if (changed := change(found(transaction, _decode_defaults, _DEFAULTS, tag))) is None:
             transaction.execute("DELETE FROM tag_defaults WHERE tag=?", (tag,))
         else:
             transaction.execute(_PUT_DEFAULTS, (tag, msgspec.json.encode(changed)))
@@ -323,8 +321,7 @@ def _inserted(transaction: Transaction, shift: Shift) -> Shift:
 
 def _put(transaction: Transaction, source: SourceId, day: Day) -> None:
     """Store one day of a source. Hours repeated by a clock set back go after the stored ones."""
-    row = transaction.execute(_HAS_DAY, (day.number, source)).fetchone()
-    if row is None:
+    if (row := transaction.execute(_HAS_DAY, (day.number, source)).fetchone()) is None:
         return
     key, there = row
     grown = day if there is None else united(Day(day.number, there), day)
