@@ -201,18 +201,19 @@ COOKIES = SealedPlace(
     _TEXT,
     since=17,
 )
-
-
-def _of(table: str, column: str = "sealed", key: str = "id") -> tuple[str, str]:
-    read = f"SELECT {key}, {column} FROM {table} WHERE {column} IS NOT NULL"  # noqa: S608  # ours
-    return read, f"UPDATE {table} SET {column}=? WHERE {key}=?"  # noqa: S608  # ours
-
-
-PRIVATE = SealedPlace("private", *_of("destination", "private"), "private", _JSON, since=9)
-ADDRESSES = SealedPlace("publication", *_of("publication"), "addresses", _TEXT, since=10)
-SUBSCRIPTIONS = SealedPlace("subscription", *_of("subscription"), "subscriptions", _TEXT, since=11)
-PUSH = SealedPlace("push_key", *_of("push_key", key="public"), "push", _HEX, since=18)
-TOTP = SealedPlace("totp", *_of("person", "totp"), "totp", _HEX, since=20)
+_PRIVATE = (
+    "SELECT id, private FROM destination WHERE private IS NOT NULL",
+    "UPDATE destination SET private=? WHERE id=?",
+)
+PRIVATE = SealedPlace("private", *_PRIVATE, "private", _JSON, since=9)
+_TOKENS = "SELECT id, sealed FROM publication WHERE sealed IS NOT NULL", "UPDATE publication SET sealed=? WHERE id=?"
+ADDRESSES = SealedPlace("publication", *_TOKENS, "addresses", _TEXT, since=10)
+_HUBS = "SELECT id, sealed FROM subscription WHERE sealed IS NOT NULL", "UPDATE subscription SET sealed=? WHERE id=?"
+SUBSCRIPTIONS = SealedPlace("subscription", *_HUBS, "subscriptions", _TEXT, since=11)
+_PUSH = "SELECT public, sealed FROM push_key", "UPDATE push_key SET sealed=? WHERE public=?"
+PUSH = SealedPlace("push_key", *_PUSH, "push", _HEX, since=18)
+_TOTP = "SELECT id, totp FROM person WHERE totp IS NOT NULL", "UPDATE person SET totp=? WHERE id=?"
+TOTP = SealedPlace("totp", *_TOTP, "totp", _HEX, since=20)
 PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES, PUSH, TOTP)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
