@@ -48,7 +48,7 @@ from storage.records.identity import Millis, rfc3339
 from storage.records.secrecy import plain
 from storage.secrets import Lost
 from storage.sqlite import engine, upkeep
-from storage.sqlite.engine import DATABASE
+from storage.sqlite.engine import DATABASE, connect
 from storage.sqlite.master_key import NEXT, OWN, make_own, own_keys, unlock
 from storage.sqlite.ownership import as_owner, as_root, entrust_all, named_by_hand, sync
 
@@ -617,7 +617,7 @@ def need(folder: Path) -> Need:
         raise CommandFailed(
             f"{folder}: there is no database of Sanderling; name its folder with --data.", Exit.BAD_DATA
         )
-    with working_in(folder), closing(engine.connect(database, engine.COMMAND)) as connection, engine.translated():
+    with working_in(folder), closing(connect(database, engine.COMMAND)) as connection, engine.translated():
         schema, copied = engine.version_of(connection), not engine.gives_back(connection)
         used = engine.room_of(connection).used
     needed = used + upkeep.SPARE if copied or schema < len(engine.STEPS) else 0
@@ -651,7 +651,7 @@ def migrate(folder: Path) -> Need:
                     "without other readers. Nothing has changed; try again.",
                     Exit.TRY_AGAIN,
                 )
-            with closing(engine.connect(database, engine.WRITER)) as connection, engine.translated():
+            with closing(connect(database, engine.WRITER)) as connection, engine.translated():
                 upkeep.upgrade(connection, database, unlock(connection, folder, named).vault)
                 upkeep.scrub(connection)
         finally:
@@ -673,7 +673,7 @@ def sizes(folder: Path) -> Sequence[Size]:
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
-    with working_in(folder), closing(engine.connect(database, engine.READER)) as connection, engine.translated():
+    with working_in(folder), closing(connect(database, engine.READER)) as connection, engine.translated():
         return [Size(*row) for row in connection.execute(_BY_SOURCE).fetchall()]
 
 

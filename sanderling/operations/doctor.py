@@ -52,6 +52,7 @@ from storage.retention import too_roomy
 from storage.sql.stores import log
 from storage.sql.stores.sources import decode_hot
 from storage.sqlite import engine
+from storage.sqlite.engine import connect
 from storage.sqlite.master_key import NEXT, OTHER, OWN
 from storage.sqlite.ownership import as_owner
 from storage.sqlite.upkeep import key_of
@@ -77,7 +78,7 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
         says = f"it is {ahead / A_DAY:,.0f} days behind the last write to the database"
         yield Finding("fail", "clock", says, "Set the clock: timedatectl set-ntp true")
     try:
-        with closing(engine.connect(path, engine.COMMAND)) as connection, engine.translated():
+        with closing(connect(path, engine.COMMAND)) as connection, engine.translated():
             yield _integrity(connection)
             schema = engine.version_of(connection)
             later = f"; the next start upgrades it to {len(engine.STEPS)}, after making a copy"
@@ -99,7 +100,7 @@ def private_sources(patient: DoctorContext) -> Iterator[Finding]:
     path = patient.folder / engine.DATABASE
     if not path.exists() or not path.stat().st_size:
         return
-    with closing(engine.connect(path, engine.READER)) as connection, engine.translated():
+    with closing(connect(path, engine.READER)) as connection, engine.translated():
         if engine.version_of(connection) == len(engine.STEPS):
             yield from gone_private(connection.execute)
 
@@ -336,7 +337,7 @@ async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
 def watched_hosts(patient: DoctorContext) -> Sequence[str]:
     """Return a few host names of sources; none if the database is unreadable, which another check reports."""
     try:
-        with closing(engine.connect(patient.folder / engine.DATABASE, engine.READER)) as connection:
+        with closing(connect(patient.folder / engine.DATABASE, engine.READER)) as connection:
             rows = connection.execute("SELECT url FROM source ORDER BY key LIMIT ?", (LOOKED_AT,)).fetchall()
     except (StorageError, sqlite3.Error, OSError):
         return ()

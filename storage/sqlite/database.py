@@ -24,6 +24,7 @@ from storage.sql.storage import Places, Storage
 from storage.sql.stores import log
 from storage.sql.stores.people import CommandKeys, all_signing, insert_signing
 from storage.sqlite import engine
+from storage.sqlite.engine import connect
 from storage.sqlite.master_key import OTHER, mark_of, settle, unlock
 from storage.sqlite.upkeep import rebuild, scrub, upgrade
 
@@ -56,7 +57,7 @@ async def open_sqlite(
         undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
-        own = engine.connect(database, engine.READER, read_only=True)
+        own = connect(database, engine.READER, read_only=True)
         undo.callback(own.close)
         wal = engine.Wal(database, clock)
         writer = engine.WriterThread(opened.mark, wal, clock, warn, opened.vault)
@@ -141,7 +142,7 @@ def _open(
     with engine.opening(database.parent), ExitStack() as undo, engine.translated():
         lock.acquire()
         rebuild(database, at_most=REBUILT)
-        connection = engine.connect(database, engine.WRITER)
+        connection = connect(database, engine.WRITER)
         undo.callback(connection.close)
         undo.callback(mark.close)
         if 0 < engine.version_of(connection) < len(engine.STEPS):
@@ -220,7 +221,7 @@ def open_keys(folder: Path, named: Vault | None = None) -> SqliteKeys:
     """Create folder and database if missing. Raises as `open_sqlite`; Locked if a server holds an older schema."""
     database = engine.prepare(folder)
     with engine.opening(folder), ExitStack() as undo, engine.translated():
-        connection = engine.connect(database, engine.COMMAND)
+        connection = connect(database, engine.COMMAND)
         undo.callback(connection.close)
         version = engine.version_of(connection)
         if version < len(engine.STEPS):

@@ -29,6 +29,7 @@ from storage.secrets import PLACES, SIZE, Lost, Vault, boxes, examine_boxes, giv
 from storage.sql.stores import log
 from storage.sql.stores.people import all_keys
 from storage.sqlite import engine
+from storage.sqlite.engine import connect
 from storage.sqlite.master_key import NEXT, forget_own, make_own, mark_of, settle, unlock
 from storage.sqlite.ownership import entrust, sync
 
@@ -87,7 +88,7 @@ class AccessGrants(Struct, frozen=True):
 
 
 def access_grants(database: Path) -> AccessGrants:
-    with closing(engine.connect(database, engine.UNTRUSTED)) as connection, engine.translated():
+    with closing(connect(database, engine.UNTRUSTED)) as connection, engine.translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         keys = all_keys(connection)
         sessions = _count(connection, "SELECT count(*) FROM session") if "session" in tables else 0
@@ -103,7 +104,7 @@ def copy_database(database: Path, target: Path) -> Content:
     entrust(fd, target.parent)
     os.close(fd)
     try:
-        with closing(engine.connect(database, _COPY)) as connection, engine.translated():
+        with closing(connect(database, _COPY)) as connection, engine.translated():
             connection.execute("PRAGMA auto_vacuum=2")  # for the copy: it can return free pages (connection.py)
             connection.execute("VACUUM INTO ?", (str(target),))
         content = examine(target)
@@ -117,7 +118,7 @@ def copy_database(database: Path, target: Path) -> Content:
 
 def examine(database: Path) -> Content:
     """Check every page of a database that no server uses. Raises Corrupt, NewerSchema, Unavailable."""
-    with closing(engine.connect(database, _COPY)) as connection, engine.translated():
+    with closing(connect(database, _COPY)) as connection, engine.translated():
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":
             raise Corrupt(f"the database is damaged: {said}")
@@ -131,7 +132,7 @@ def examine(database: Path) -> Content:
 
 def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
     """Return the key of a database, out of `named` and the folder's; None if it has none. Raises NoKey, Unopened."""
-    with closing(engine.connect(database, _COPY)) as connection, engine.translated():
+    with closing(connect(database, _COPY)) as connection, engine.translated():
         if mark_of(connection) is None:
             return None
         vault = unlock(connection, folder, named).vault
@@ -145,7 +146,7 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
     an earlier schema first. password: keep the dashboard's password. Entries that grant access for a time (sessions,
     set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
     """
-    with closing(engine.connect(copy, _EDIT)) as connection, engine.translated():
+    with closing(connect(copy, _EDIT)) as connection, engine.translated():
         vault = unlock(connection, folder, named).vault if mark_of(connection) else Vault(random_bytes(SIZE))
         engine.migrate(connection, vault=vault)
         taken = {
@@ -158,7 +159,7 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
 
 def drop_secrets(copy: Path) -> None:
     """Delete all secrets in a copy, and the dashboard's password. Needs no key."""
-    with closing(engine.connect(copy, _EDIT)) as connection, engine.translated():
+    with closing(connect(copy, _EDIT)) as connection, engine.translated():
         engine.migrate(connection, vault=Vault(random_bytes(SIZE)))  # a throwaway key: its boxes are removed
         _empty(connection, password=False)
 
@@ -179,7 +180,7 @@ def _empty(connection: Connection, *, password: bool) -> None:
 
 def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callable[[], str]) -> Lost:
     """Upgrade a copy, put secrets back, sealed with this key; return how many are lost, as `give_up` does."""
-    with closing(engine.connect(copy, engine.COMMAND)) as connection, engine.translated():
+    with closing(connect(copy, engine.COMMAND)) as connection, engine.translated():
         engine.migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")
         for statement in _DELETE_GRANTS:  # a backup has none, unless one was added by hand
@@ -195,7 +196,7 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
 
 def mark_restored(copy: Path) -> None:
     """Let the next start know that events after this copy are missing."""
-    with closing(engine.connect(copy, _EDIT)) as connection, engine.translated():
+    with closing(connect(copy, _EDIT)) as connection, engine.translated():
         connection.execute("INSERT INTO fact VALUES('restored', 1) ON CONFLICT(name) DO NOTHING")
 
 
@@ -277,7 +278,7 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
     copy.unlink(missing_ok=True)  # left by a killed start: it takes space and holds the same data
     if not database.stat().st_size:
         return False
-    with closing(engine.connect(database, engine.COMMAND)) as connection:
+    with closing(connect(database, engine.COMMAND)) as connection:
         if engine.gives_back(connection) or not engine.version_of(connection):
             return False  # no tables: a first start was killed, and the next one sets the file up
         needed = engine.room_of(connection).used
@@ -320,7 +321,7 @@ def rotate(
     with engine.opening(folder), ExitStack() as undo, engine.translated():
         lock.acquire()
         undo.callback(lock.release)
-        connection = engine.connect(database, engine.COMMAND)
+        connection = connect(database, engine.COMMAND)
         undo.callback(connection.close)
         old = None
         try:
