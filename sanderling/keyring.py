@@ -130,7 +130,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
         )
     with working_in(folder):
         fresh = (lambda: "whsec_" + base64.b64encode(entropy(32)).decode()) if lost else None
-        return rotate(folder, named and named.vault, new and new.vault, fresh)
+        return rotate(folder, None if named is None else named.vault, None if new is None else new.vault, fresh)
 
 
 def set_up_link(settings: Settings, url: str | None = None) -> str:
