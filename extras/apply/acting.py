@@ -20,18 +20,7 @@ import trio
 from msgspec import Struct
 
 from actors.catalogue import Flaw
-from extras.apply.groups import (
-    TEMPLATES,
-    Attachment,
-    BadFiles,
-    DesiredState,
-    Group,
-    Making,
-    SourceSeen,
-    State,
-    TemplateSeen,
-    flaw_in,
-)
+from extras.apply import groups
 from extras.apply.kinds.destinations import DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import PART, DesiredRecord, Kind, Private, Record
 from extras.apply.kinds.sources import SOURCES
@@ -47,14 +36,14 @@ ATTACH_WITHIN: Final = 60.0
 
 
 class _Preview(Struct):
-    sources: tuple[SourceSeen, ...]
+    sources: tuple[groups.SourceSeen, ...]
 
 
-async def expanded(client: WaitingClient, wish: DesiredState) -> DesiredState:
+async def expanded(client: WaitingClient, wish: groups.DesiredState) -> groups.DesiredState:
     """Raises BadFiles for invalid groups, CommandFailed."""
     if not wish.groups:
         return wish
-    making, flaws = Making(wish), list[Flaw]()
+    making, flaws = groups.Making(wish), list[Flaw]()
     for group in wish.groups:
         try:
             making.add(group, await _preview(client, group), await template_of(client, group.table.template))
@@ -62,20 +51,20 @@ async def expanded(client: WaitingClient, wish: DesiredState) -> DesiredState:
             if error.status not in (400, 404, 422):
                 raise
             says = "there is no such template: `sanderling templates list` shows them"
-            flaws.append(flaw_in(group, f"template: {says}" if error.status == 404 else error.message))
+            flaws.append(groups.flaw_in(group, f"template: {says}" if error.status == 404 else error.message))
     if flaws or making.flaws:
-        raise BadFiles([*flaws, *making.flaws])
+        raise groups.BadFiles([*flaws, *making.flaws])
     return making.wish()
 
 
-async def template_of(client: WaitingClient, id: str) -> TemplateSeen:
+async def template_of(client: WaitingClient, id: str) -> groups.TemplateSeen:
     """Raises CommandFailed."""
-    return msgspec.json.decode((await client.ask("GET", f"/v1/templates/{id}")).content, type=TemplateSeen)
+    return msgspec.json.decode((await client.ask("GET", f"/v1/templates/{id}")).content, type=groups.TemplateSeen)
 
 
-async def templates_of(client: WaitingClient, state: State) -> Mapping[str, TemplateSeen]:
+async def templates_of(client: WaitingClient, state: groups.State) -> Mapping[str, groups.TemplateSeen]:
     tags = {tag for one in state.records[SOURCES] for tag in one.tags if tag.startswith("template:")}
-    found = dict[str, TemplateSeen]()
+    found = dict[str, groups.TemplateSeen]()
     for id in sorted(tag.partition(":")[2] for tag in tags):
         try:
             found[id] = await template_of(client, id)
@@ -85,13 +74,13 @@ async def templates_of(client: WaitingClient, state: State) -> Mapping[str, Temp
     return found
 
 
-async def _preview(client: WaitingClient, group: Group) -> Sequence[SourceSeen]:
+async def _preview(client: WaitingClient, group: groups.Group) -> Sequence[groups.SourceSeen]:
     body = {"params": {name: list(values) for name, values in group.table.params.items()}}
     answer = await client.ask("POST", f"/v1/templates/{group.table.template}/preview", json=body)
     return msgspec.json.decode(answer.content, type=_Preview).sources
 
 
-async def attach(client: WaitingClient, what: Attachment, urls: Sequence[str]) -> str:
+async def attach(client: WaitingClient, what: groups.Attachment, urls: Sequence[str]) -> str:
     """Add a template's tag to existing sources; return the reason of a failure, else ""."""
     body = {"params": {name: list(values) for name, values in what.params.items()}, "only": list(urls)}
     answer = await client.ask("POST", f"/v1/templates/{what.template}/instantiate", json=body, timeout=ATTACH_WITHIN)
@@ -118,11 +107,11 @@ class _DestinationKind(Struct):
     options: list[_Option]
 
 
-async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -> State:
+async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -> groups.State:
     asked = [kind for kind in KINDS.values() if kind.id in kinds]
     records = {kind.id: await _all(client, kind) for kind in asked}
     found = await client.ask("GET", "/v1/destination-kinds") if DESTINATIONS in kinds else None
-    return State(records, {} if found is None else _private(found.content))
+    return groups.State(records, {} if found is None else _private(found.content))
 
 
 async def people_of(client: WaitingClient) -> list[PersonStep]:
@@ -236,8 +225,8 @@ class Actor:
             await self._stage(kind, parts, at_once=AT_ONCE if kind.batch > 1 else 1)
             await self._stage(kind, [[act] for act in some if act.verb != "make"], at_once=AT_ONCE)
 
-    async def _attach(self, group: Attachment) -> None:
-        act = Act("change", TEMPLATES, group.name)
+    async def _attach(self, group: groups.Attachment) -> None:
+        act = Act("change", groups.TEMPLATES, group.name)
         urls = [url for name, url in group.members if (SOURCES, name) not in self._refused]
         try:
             says = await attach(self._client, group, urls) if urls else "none of its sources is there"

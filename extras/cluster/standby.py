@@ -29,27 +29,8 @@ import trio
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
+from extras.cluster.replica import parts
 from extras.cluster.replica.log import Objects, ObjectsAway, put_into
-from extras.cluster.replica.parts import (
-    CURRENT,
-    OWNER,
-    PART,
-    BadPart,
-    Current,
-    Owner,
-    ReadChange,
-    change_name,
-    copy_name,
-    key_that_made,
-    read_change,
-    read_current,
-    read_owner,
-    read_part,
-    read_whole,
-    start_of,
-    whole_name,
-    written_record,
-)
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipping import ID, NUMBER, REPLICA
 from sanderling.data_folder import FILE_VARIABLE, STANDBY, command_errors, named_vault, working_in
@@ -101,7 +82,7 @@ class StandbyCopy:
         path = self._folder / f"{chain}.db"
         fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.pwrite(fd, body, number * PART)
+            os.pwrite(fd, body, number * parts.PART)
         finally:
             os.close(fd)
 
@@ -112,12 +93,12 @@ class StandbyCopy:
             database.truncate(size)
             os.fsync(database.fileno())
         examine(path)
-        self._note(Applied(chain, 0, start_of(chain), at, vouched=True))
+        self._note(Applied(chain, 0, parts.start_of(chain), at, vouched=True))
         for other in self._folder.glob("*.db"):
             if other != path:
                 other.unlink()
 
-    def put(self, found: ReadChange, body: bytes) -> None:
+    def put(self, found: parts.ReadChange, body: bytes) -> None:
         self._write(_CHANGE, body)
         self._put(found)
 
@@ -125,7 +106,7 @@ class StandbyCopy:
         """Delete everything; the database was moved away before."""
         shutil.rmtree(self._folder)
 
-    def _put(self, found: ReadChange) -> None:
+    def _put(self, found: parts.ReadChange) -> None:
         assert self.applied is not None
         with self.database.open("r+b") as database:
             put_into(database, found.change.pages, found.change.size)
@@ -145,10 +126,10 @@ class StandbyCopy:
             body = (self._folder / _CHANGE).read_bytes()
         except FileNotFoundError:
             return self.applied
-        name = change_name(self.applied.chain, self.applied.change + 1)
+        name = parts.change_name(self.applied.chain, self.applied.change + 1)
         for key in self.keys:
-            with suppress(BadPart):  # it belongs to an earlier change or another chain
-                self._put(read_change(body, self.applied.hash, name, key))
+            with suppress(parts.BadPart):  # it belongs to an earlier change or another chain
+                self._put(parts.read_change(body, self.applied.hash, name, key))
                 break
         return self.applied
 
@@ -189,19 +170,19 @@ class Follower:
 
     async def step(self) -> FollowStatus:
         try:
-            body = await self._objects.get(CURRENT)
+            body = await self._objects.get(parts.CURRENT)
             if body is None:
                 return self._standing(None, EMPTY)
-            key = key_that_made(body, CURRENT, self._copy.keys)
-            current = read_current(body, key)
+            key = parts.key_that_made(body, parts.CURRENT, self._copy.keys)
+            current = parts.read_current(body, key)
             if self._copy.applied is None or self._copy.applied.chain != current.chain:
                 await self._begin(current.chain, key)
             await self._follow(key)
-        except (ObjectsAway, BadPart) as error:
+        except (ObjectsAway, parts.BadPart) as error:
             return self._standing(None, str(error))
         return self._standing(current, "")
 
-    def _standing(self, current: Current | None, says: str) -> FollowStatus:
+    def _standing(self, current: parts.Current | None, says: str) -> FollowStatus:
         applied = self._copy.applied
         if applied is None:
             return FollowStatus("", 0, None, says or EMPTY)
@@ -215,11 +196,11 @@ class Follower:
 
     async def _begin(self, chain: str, key: bytes) -> None:
         if self._damaged[0] == chain:
-            raise BadPart(self._damaged[1])
-        body = await self._objects.get(whole_name(chain))
+            raise parts.BadPart(self._damaged[1])
+        body = await self._objects.get(parts.whole_name(chain))
         if body is None:
-            raise BadPart(f"{whole_name(chain)}: is missing")
-        whole = read_whole(body, whole_name(chain), key)
+            raise parts.BadPart(f"{parts.whole_name(chain)}: is missing")
+        whole = parts.read_whole(body, parts.whole_name(chain), key)
         if whole.schema > len(STEPS):
             raise CommandFailed(
                 f"The service there is newer than this program (version {whole.version}, schema {whole.schema}; this "
@@ -227,30 +208,30 @@ class Follower:
                 Exit.BAD_DATA,
             )
         for number, hash in enumerate(whole.parts):
-            name = copy_name(chain, number)
+            name = parts.copy_name(chain, number)
             part = await self._objects.get(name)
             if part is None:
-                raise BadPart(f"{name}: is missing")
+                raise parts.BadPart(f"{name}: is missing")
             await self._run(self._put_part, chain, number, part, hash)
         try:
             await self._run(self._copy.begin, chain, whole.size, whole.at)
         except StorageError as error:
             self._damaged = chain, f"{chain}: {error}: the next start of the service mends it"
-            raise BadPart(self._damaged[1]) from None
+            raise parts.BadPart(self._damaged[1]) from None
 
     def _put_part(self, chain: str, number: int, part: bytes, hash: str) -> None:
-        self._copy.put_part(chain, number, read_part(part, hash, copy_name(chain, number)))
+        self._copy.put_part(chain, number, parts.read_part(part, hash, parts.copy_name(chain, number)))
 
     async def _follow(self, key: bytes) -> None:
         while (applied := self._copy.applied) is not None:
-            name = change_name(applied.chain, applied.change + 1)
+            name = parts.change_name(applied.chain, applied.change + 1)
             body = await self._objects.get(name)
             if body is None:
                 return
             await self._run(self._put_change, body, applied.hash, name, key)
 
     def _put_change(self, body: bytes, before: bytes, name: str, key: bytes) -> None:
-        self._copy.put(read_change(body, before, name, key), body)
+        self._copy.put(parts.read_change(body, before, name, key), body)
 
     async def _run(self, what: Callable[..., object], *args: object) -> None:
         await trio.to_thread.run_sync(what, *args, limiter=self._limiter)
@@ -305,7 +286,7 @@ async def take_over(
         found = access_grants(database)
     if vault is None:
         raise CommandFailed("The copy is sealed with no master key: it was not made by `replica`.", Exit.BAD_DATA)
-    number = await _own(objects, Owner(id, number, by, now), vault.mac_key(REPLICA), unreachable=unreachable)
+    number = await _own(objects, parts.Owner(id, number, by, now), vault.mac_key(REPLICA), unreachable=unreachable)
     with command_errors(data):
         if database != data / DATABASE:
             os.replace(database, data / DATABASE)
@@ -321,18 +302,18 @@ async def _last_step(objects: Objects, copy: StandbyCopy) -> FollowStatus:
     return await Follower(objects, copy).step()
 
 
-async def _own(objects: Objects, ours: Owner, key: bytes, *, unreachable: bool) -> int:
+async def _own(objects: Objects, ours: parts.Owner, key: bytes, *, unreachable: bool) -> int:
     """Write this machine as the replica's owner, with a number above `ours`; return it."""
     number = ours.number
     try:
-        body = await objects.get(OWNER)
+        body = await objects.get(parts.OWNER)
         if body is not None:
-            owner = read_owner(body, key)
+            owner = parts.read_owner(body, key)
             if owner.id != ours.id:
                 raise CommandFailed("Another instance owns the replica now: nothing was taken over.", Exit.BAD_DATA)
             number = max(number, owner.number)
-        await objects.put(OWNER, written_record(OWNER, structs.replace(ours, number=number + 1), key))
-    except (ObjectsAway, BadPart) as error:
+        await objects.put(parts.OWNER, parts.written_record(parts.OWNER, structs.replace(ours, number=number + 1), key))
+    except (ObjectsAway, parts.BadPart) as error:
         if not unreachable:
             raise CommandFailed(_UNFENCED.format(error), Exit.TRY_AGAIN) from None
     return number + 1

@@ -11,22 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath as Path
 from typing import Literal
 
-from extras.install.units import (
-    BROWSER_SOCKET,
-    LINE,
-    UNIT,
-    KeyFile,
-    Layout,
-    beside,
-    browser_in,
-    browser_units,
-    is_unedited,
-    sealed,
-    settings_text,
-    unit_text,
-    with_browser,
-    without_browser,
-)
+from extras.install import units
 
 Owed = Literal["", "restart", "first start"]
 
@@ -45,13 +30,13 @@ class FoundInstallation:
     previous: str = ""
     command: str = ""
     unit: str | None = None
-    beside: bool = False
+    units.beside: bool = False
     settings: bool = False
     data: bool = False
     data_link: str = ""
     owed: Owed = ""
     account: bool = False
-    key: KeyFile = "none"
+    key: units.KeyFile = "none"
     browser: Mapping[Path, str] = field(default_factory=dict)
     settings_say: str = ""
 
@@ -185,14 +170,20 @@ Plan = tuple[Act, ...]
 
 
 def installing(
-    layout: Layout, version: str, found: FoundInstallation, *, browser: str = "", live: bool = True, start: bool = True
+    layout: units.Layout,
+    version: str,
+    found: FoundInstallation,
+    *,
+    browser: str = "",
+    live: bool = True,
+    start: bool = True,
 ) -> Plan:
     """version: a folder's name. browser: "" keeps the present one. live: not an image's root. start: enable, too."""
     return tuple(_installing(layout, version, found, browser=browser, live=live, start=start))
 
 
 def _installing(
-    layout: Layout, version: str, found: FoundInstallation, *, browser: str, live: bool, start: bool
+    layout: units.Layout, version: str, found: FoundInstallation, *, browser: str, live: bool, start: bool
 ) -> Iterator[Act]:
     place = layout.programs / version
     owner = layout.account if live else ""
@@ -200,7 +191,7 @@ def _installing(
         yield LayOut(place)
     if live and layout.account and not found.account:
         yield MakeAccount(layout.account, layout.data)
-    unit = sealed(unit_text(layout, key=found.key))
+    unit = units.sealed(units.unit_text(layout, key=found.key))
     acts = tuple(_unit(layout.unit, unit, found.unit))
     settings = tuple(_settings_for(layout, found, owner, browser))
     amended = any(isinstance(act, Amend) for act in settings)
@@ -224,8 +215,8 @@ def _installing(
         owed = changed or bool(found.owed)
         yield Run((*manager, "daemon-reload"))
         yield from _sockets(layout, found, held)
-        yield Run((*manager, "enable", UNIT))
-        yield Run((*manager, "restart" if owed else "start", UNIT))
+        yield Run((*manager, "enable", units.UNIT))
+        yield Run((*manager, "restart" if owed else "start", units.UNIT))
         if owed:
             yield Note(layout.owed, "")
     for name in found.versions:
@@ -233,34 +224,36 @@ def _installing(
             yield Remove(layout.programs / name, "neither in use nor the one before")
 
 
-def _settings_for(layout: Layout, found: FoundInstallation, owner: str, browser: str) -> Iterator[Act]:
+def _settings_for(layout: units.Layout, found: FoundInstallation, owner: str, browser: str) -> Iterator[Act]:
     """Yield acts on the settings, which change only for a browser."""
     if not found.settings:
-        first = settings_text(layout)
-        yield Write(layout.settings, with_browser(first) if browser else first, 0o640, owner)
+        first = units.settings_text(layout)
+        yield Write(layout.settings, units.with_browser(first) if browser else first, 0o640, owner)
         return
-    text = with_browser(found.settings_say) if browser else found.settings_say
+    text = units.with_browser(found.settings_say) if browser else found.settings_say
     if text == found.settings_say:
         yield Keep(layout.settings, "it is yours")
     else:
-        yield Amend(layout.settings, found.settings_say, text, f"write {LINE} into")
+        yield Amend(layout.settings, found.settings_say, text, f"write {units.LINE} into")
 
 
 def _unit(path: Path, text: str, there: str | None) -> Iterator[Act]:
     if there == text:
         return
-    if there is not None and not is_unedited(there):
-        yield Keep(path, f"it has been edited; the new one is {beside(path).name}, beside it")
-        yield Write(beside(path), text)
+    if there is not None and not units.is_unedited(there):
+        yield Keep(path, f"it has been edited; the new one is {units.beside(path).name}, beside it")
+        yield Write(units.beside(path), text)
     else:
         yield Write(path, text)
 
 
-def holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bool = True, start: bool = True) -> Plan:
+def holding(
+    layout: units.Layout, found: FoundInstallation, browser: str, *, live: bool = True, start: bool = True
+) -> Plan:
     return tuple(_holding(layout, found, browser, live=live, start=start))
 
 
-def _holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bool, start: bool) -> Iterator[Act]:
+def _holding(layout: units.Layout, found: FoundInstallation, browser: str, *, live: bool, start: bool) -> Iterator[Act]:
     held = tuple(_held(layout, found, browser))
     settings = tuple(_settings_for(layout, found, layout.account if live else "", browser))
     yield from held
@@ -269,36 +262,36 @@ def _holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bo
         yield from _sockets(layout, found, held)
     yield from settings
     if live and start and not any(isinstance(act, Keep) for act in settings):
-        yield Run(("systemctl", "try-restart", UNIT))
+        yield Run(("systemctl", "try-restart", units.UNIT))
 
 
-def _held(layout: Layout, found: FoundInstallation, browser: str) -> Iterator[Act]:
-    program = browser or browser_in(found.browser.get(layout.browser_service, ""))
+def _held(layout: units.Layout, found: FoundInstallation, browser: str) -> Iterator[Act]:
+    program = browser or units.browser_in(found.browser.get(layout.browser_service, ""))
     if program:
-        for path, text in browser_units(layout, program).items():
-            yield from _unit(path, sealed(text), found.browser.get(path))
+        for path, text in units.browser_units(layout, program).items():
+            yield from _unit(path, units.sealed(text), found.browser.get(path))
 
 
-def _sockets(layout: Layout, found: FoundInstallation, held: Plan) -> Iterator[Act]:
+def _sockets(layout: units.Layout, found: FoundInstallation, held: Plan) -> Iterator[Act]:
     new = any(isinstance(act, Write) and act.path == layout.browser_socket for act in held)
     if new or layout.browser_socket in found.browser:
-        yield Run(("systemctl", "enable", BROWSER_SOCKET))
-        yield Run(("systemctl", "restart" if new else "start", BROWSER_SOCKET))
+        yield Run(("systemctl", "enable", units.BROWSER_SOCKET))
+        yield Run(("systemctl", "restart" if new else "start", units.BROWSER_SOCKET))
 
 
-def letting_go(layout: Layout, found: FoundInstallation, *, live: bool = True) -> Plan:
+def letting_go(layout: units.Layout, found: FoundInstallation, *, live: bool = True) -> Plan:
     acts = tuple(_letting_go(layout, found, purge=False, live=live))
     amended = tuple(_settings_without(layout, found))
-    restart = (Run(("systemctl", "try-restart", UNIT), may_fail=True),) if live and amended else ()
+    restart = (Run(("systemctl", "try-restart", units.UNIT), may_fail=True),) if live and amended else ()
     return (*amended, *restart, *acts)
 
 
-def _letting_go(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool) -> Iterator[Act]:
+def _letting_go(layout: units.Layout, found: FoundInstallation, *, purge: bool, live: bool) -> Iterator[Act]:
     if live and layout.browser_socket in found.browser:
-        yield Run(("systemctl", "disable", "--now", BROWSER_SOCKET), may_fail=True)
+        yield Run(("systemctl", "disable", "--now", units.BROWSER_SOCKET), may_fail=True)
     for path, text in found.browser.items():
         is_new = path.suffix == ".new"
-        if not (purge or is_new or is_unedited(text)):
+        if not (purge or is_new or units.is_unedited(text)):
             yield Keep(path, "it has been edited")
         else:
             yield Remove(path)
@@ -306,22 +299,22 @@ def _letting_go(layout: Layout, found: FoundInstallation, *, purge: bool, live: 
         yield Run(("systemctl", "daemon-reload"), may_fail=True)
 
 
-def _settings_without(layout: Layout, found: FoundInstallation) -> Iterator[Act]:
-    text = without_browser(found.settings_say)
+def _settings_without(layout: units.Layout, found: FoundInstallation) -> Iterator[Act]:
+    text = units.without_browser(found.settings_say)
     if text != found.settings_say:
-        yield Amend(layout.settings, found.settings_say, text, f"take {LINE} out of")
+        yield Amend(layout.settings, found.settings_say, text, f"take {units.LINE} out of")
 
 
-def removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool = True) -> Plan:
+def removing(layout: units.Layout, found: FoundInstallation, *, purge: bool, live: bool = True) -> Plan:
     """Return the acts that remove the program; purge: also data, settings and account."""
     return tuple(_removing(layout, found, purge=purge, live=live))
 
 
-def _removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool) -> Iterator[Act]:
+def _removing(layout: units.Layout, found: FoundInstallation, *, purge: bool, live: bool) -> Iterator[Act]:
     manager = ("systemctl",) if layout.account else ("systemctl", "--user")
     if live and found.unit is not None:
-        yield Run((*manager, "disable", "--now", UNIT), may_fail=True)
-    if found.unit is not None and not purge and not is_unedited(found.unit):
+        yield Run((*manager, "disable", "--now", units.UNIT), may_fail=True)
+    if found.unit is not None and not purge and not units.is_unedited(found.unit):
         yield Keep(layout.unit, "it has been edited")
     elif found.unit is not None:
         yield Remove(layout.unit)
@@ -340,7 +333,7 @@ def _removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bo
         yield Run(("userdel", layout.account), may_fail=True)
 
 
-def _data(layout: Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
+def _data(layout: units.Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
     if purge and found.data_link:  # we did not create the link's target, and it may hold more than our data
         yield Remove(layout.data, "only a link")
         yield Keep(layout.data.parent / found.data_link, "the data, which a link of yours led to; remove them yourself")
@@ -348,7 +341,7 @@ def _data(layout: Layout, found: FoundInstallation, *, purge: bool) -> Iterator[
         yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")
 
 
-def _settings(layout: Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
+def _settings(layout: units.Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
     key = "the master key, which opens backups too"
     there = [*["the settings"] * found.settings, *[key] * (found.key != "none")]
     if purge and there:

@@ -18,34 +18,8 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from extras.migrate import drafting
 from extras.migrate.detection import decoded
-from extras.migrate.drafting import (
-    BEGINNINGS,
-    MOST_ITEMS,
-    NO_COUNTERPART,
-    PLAIN,
-    WHOLE_WORDS,
-    DestinationBody,
-    Drafting,
-    NotReadable,
-    Plan,
-    RenderChoice,
-    Unsayable,
-    any_of,
-    is_set,
-    joined_selectors,
-    lookup,
-    mapping,
-    named,
-    none_of,
-    note_other,
-    shortened,
-    shown,
-    text,
-    texts,
-    truth,
-    whole,
-)
 from extras.migrate.notifying import destinations
 from extras.migrate.requests import UNSUPPORTED, pairs_of, request_of
 
@@ -77,7 +51,7 @@ def out_of_zip(data: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             if len(members) > MOST_MEMBERS:
-                raise NotReadable(f"The zip has {len(members)} files; at most {MOST_MEMBERS} are read.")
+                raise drafting.NotReadable(f"The zip has {len(members)} files; at most {MOST_MEMBERS} are read.")
             for member in members:
                 if not WANTED.search(member.filename):
                     continue
@@ -85,9 +59,9 @@ def out_of_zip(data: bytes) -> dict[str, bytes]:
                     found[member.filename] = stream.read(LARGEST - size + 1)
                 size += len(found[member.filename])
                 if size > LARGEST:
-                    raise NotReadable(f"Unpacked, its JSON is larger than {LARGEST >> 20} MiB.")
+                    raise drafting.NotReadable(f"Unpacked, its JSON is larger than {LARGEST >> 20} MiB.")
     except _BROKEN as error:
-        raise NotReadable(f"The zip can't be read: {error}.") from None
+        raise drafting.NotReadable(f"The zip can't be read: {error}.") from None
     return found
 
 
@@ -104,26 +78,26 @@ class Datastore:
         where = WANTED.search(name)
         owner, file = (where[1] or "", where[2]) if where else ("", _OLD)
         if file == "watch.json":
-            self.watches[owner] = mapping(value)
+            self.watches[owner] = drafting.mapping(value)
         elif file == "tag.json":
-            self.tags[owner] = mapping(value)
+            self.tags[owner] = drafting.mapping(value)
         else:
-            self._take_all(mapping(value))
+            self._take_all(drafting.mapping(value))
 
     def _take_all(self, value: Mapping[str, Any]) -> None:
-        settings = mapping(value.get("settings"))
-        self.application = mapping(settings.get("application"))
-        self.headers = mapping(settings.get("headers"))
-        for owner, tag in mapping(self.application.get("tags")).items():
-            self.tags.setdefault(owner, mapping(tag))
-        for owner, watch in mapping(value.get("watching")).items():
-            self.watches.setdefault(owner, mapping(watch))
+        settings = drafting.mapping(value.get("settings"))
+        self.application = drafting.mapping(settings.get("application"))
+        self.headers = drafting.mapping(settings.get("headers"))
+        for owner, tag in drafting.mapping(self.application.get("tags")).items():
+            self.tags.setdefault(owner, drafting.mapping(tag))
+        for owner, watch in drafting.mapping(value.get("watching")).items():
+            self.watches.setdefault(owner, drafting.mapping(watch))
 
 
 def datastore(data: bytes) -> Datastore:
     files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
     if not files:
-        raise NotReadable("It contains neither url-watches.json nor watch.json.")
+        raise drafting.NotReadable("It contains neither url-watches.json nor watch.json.")
     store = Datastore()
     moved = any(name.endswith(_NEW) for name in files)
     for name, content in files.items():
@@ -131,8 +105,8 @@ def datastore(data: bytes) -> Datastore:
             continue  # leftover of an upgrade: it contains watches deleted since
         try:
             value = decoded(content)
-        except NotReadable as error:
-            raise NotReadable(f"{name}: {error}") from None
+        except drafting.NotReadable as error:
+            raise drafting.NotReadable(f"{name}: {error}") from None
         one = isinstance(value, dict) and "url" in value and "watching" not in value
         store.take("one/watch.json" if one and name == _OLD else name, value)
     return store
@@ -151,8 +125,8 @@ def restock_query(settings: Mapping[str, Any]) -> str:
     >>> restock_query({"in_stock_processing": "off", "price_change_min": 300.0, "price_change_threshold_percent": "5"})
     'price<300 (price.drop>5% OR price.rise>5%)'
     """
-    stock = _STOCK.get(text(settings, "in_stock_processing") or "in_stock_only", "")
-    parts = [stock, _price(settings) if truth(settings.get("follow_price_changes", True)) else ""]
+    stock = _STOCK.get(drafting.text(settings, "in_stock_processing") or "in_stock_only", "")
+    parts = [stock, _price(settings) if drafting.truth(settings.get("follow_price_changes", True)) else ""]
     return " OR ".join(part for part in parts if part)
 
 
@@ -180,39 +154,39 @@ _WHOLE_PAGE: Final = "the whole page is watched"
 _DATA: Final = ("jq:", "jqraw:")
 
 
-def read_changedetection(data: bytes) -> Plan:
+def read_changedetection(data: bytes) -> drafting.Plan:
     """Raises NotReadable."""
     store = datastore(data)
-    if len(store.watches) > MOST_ITEMS:
-        raise NotReadable(f"It has {len(store.watches)} watches; at most {MOST_ITEMS} are read.")
-    drafting = Drafting()
+    if len(store.watches) > drafting.MOST_ITEMS:
+        raise drafting.NotReadable(f"It has {len(store.watches)} watches; at most {drafting.MOST_ITEMS} are read.")
+    draft = drafting.Drafting()
     for owner, watch in store.watches.items():
-        name = text(watch, "title")
-        place = f"watch {owner[:8]}" + (f" ({shortened(name, 40)})" if name else "")
-        _Reading(drafting, store, place, watch).read()
-    if texts(store.application, "global_ignore_text"):
-        drafting.note("the settings", "global_ignore_text", "impossible", NO_COUNTERPART)
+        name = drafting.text(watch, "title")
+        place = f"watch {owner[:8]}" + (f" ({drafting.shortened(name, 40)})" if name else "")
+        _Reading(draft, store, place, watch).read()
+    if drafting.texts(store.application, "global_ignore_text"):
+        draft.note("the settings", "global_ignore_text", "impossible", drafting.NO_COUNTERPART)
     if store.headers:
-        drafting.note("the settings", "headers", "impossible", "they may contain secrets, which are not imported")
-    return drafting.plan("changedetection")
+        draft.note("the settings", "headers", "impossible", "they may contain secrets, which are not imported")
+    return draft.plan("changedetection")
 
 
 class _Reading:
     """One watch with its groups."""
 
-    def __init__(self, drafting: Drafting, store: Datastore, place: str, watch: Mapping[str, Any]) -> None:
-        self._drafting, self._store, self._place, self._watch = drafting, store, place, watch
+    def __init__(self, draft: drafting.Drafting, store: Datastore, place: str, watch: Mapping[str, Any]) -> None:
+        self._drafting, self._store, self._place, self._watch = draft, store, place, watch
         tags = watch.get("tags")
         named = tags if isinstance(tags, list) else []
         self._groups = [store.tags[tag] for tag in named if isinstance(tag, str) and tag in store.tags]
 
     def read(self) -> None:
         watch, place, note = self._watch, self._place, self._drafting.note
-        address = text(watch, "url")
+        address = drafting.text(watch, "url")
         if "{{" in address or "{%" in address:
             note(place, "address", "impossible", "a template makes it for each check")
             return
-        method = (text(watch, "method") or "GET").upper()
+        method = (drafting.text(watch, "method") or "GET").upper()
         if method not in {"GET", "POST"}:
             note(place, "method", "impossible", UNSUPPORTED)
             return
@@ -222,14 +196,16 @@ class _Reading:
         url = self._drafting.source(
             place,
             address,
-            title=text(watch, "title"),
+            title=drafting.text(watch, "title"),
             tags=self._tags(),
             selectors=self._selectors("include_filters", _WHOLE_PAGE),
             ignore=self._selectors("subtractive_selectors", "it stays in"),
             seconds=self._seconds(),
-            headers=self._request(text(watch, "body") if method == "POST" else None),
+            headers=self._request(drafting.text(watch, "body") if method == "POST" else None),
             shown=self._shown(posts=method == "POST"),
-            enabled=not (truth(watch.get("paused")) or truth(self._store.application.get("all_paused"))),
+            enabled=not (
+                drafting.truth(watch.get("paused")) or drafting.truth(self._store.application.get("all_paused"))
+            ),
         )
         if url is not None:
             self._tell()
@@ -237,20 +213,20 @@ class _Reading:
 
     def _all(self, name: str) -> list[str]:
         """Return a field's lines from the watch and its groups."""
-        return list(dict.fromkeys(line for one in (self._watch, *self._groups) for line in texts(one, name)))
+        return list(dict.fromkeys(line for one in (self._watch, *self._groups) for line in drafting.texts(one, name)))
 
     def _tags(self) -> list[str]:
-        named = [text(group, "title") for group in self._groups]
-        return [*named, *text(self._watch, "tag").split(",")]
+        named = [drafting.text(group, "title") for group in self._groups]
+        return [*named, *drafting.text(self._watch, "tag").split(",")]
 
     def _selectors(self, name: str, otherwise: str) -> list[str]:
         rules = self._all(name)
         if name == "subtractive_selectors":
-            rules += texts(self._store.application, "global_subtractive_selectors")
+            rules += drafting.texts(self._store.application, "global_subtractive_selectors")
         found = [self._css(name, rule, otherwise) for rule in rules]
         if name == "include_filters" and None in found:
             return []  # the others alone would cover too little
-        if name == "include_filters" and found and joined_selectors([css for css in found if css]) is None:
+        if name == "include_filters" and found and drafting.joined_selectors([css for css in found if css]) is None:
             self._drafting.note(self._place, name, "impossible", f"a JSONPath next to other selectors: {otherwise}")
             return []
         return [css for css in found if css]
@@ -269,7 +245,7 @@ class _Reading:
         return f"xpath:{(rule if path is None else path).strip()}"
 
     def _seconds(self) -> float | None:
-        parts = mapping(self._watch.get("time_between_check"))
+        parts = drafting.mapping(self._watch.get("time_between_check"))
         own = sum(size * _watch_number(parts.get(name)) for name, size in PARTS.items())
         if self._watch.get("time_between_check_use_default", not own):  # absent in older versions
             says = "an adaptive interval, in place of one interval for all"
@@ -277,12 +253,16 @@ class _Reading:
             return None
         return own or None
 
-    def _shown(self, *, posts: bool) -> RenderChoice:
-        backend = text(self._watch, "fetch_backend") or "system"
+    def _shown(self, *, posts: bool) -> drafting.RenderChoice:
+        backend = drafting.text(self._watch, "fetch_backend") or "system"
         if backend == "system":
-            backend = text(self._store.application, "fetch_backend")
+            backend = drafting.text(self._store.application, "fetch_backend")
         rendered = backend not in PLAIN_BACKENDS
-        return shown(self._drafting.note, self._place, "fetch_backend", posts=posts) if rendered else PLAIN
+        return (
+            drafting.shown(self._drafting.note, self._place, "fetch_backend", posts=posts)
+            if rendered
+            else drafting.PLAIN
+        )
 
     def _request(self, body: str | None) -> str | None:
         pairs = [pair for one in (*self._groups, self._watch) for pair in pairs_of(one.get("headers"))]
@@ -290,15 +270,15 @@ class _Reading:
 
     def _tell(self) -> None:
         place, watch, note = self._place, self._watch, self._drafting.note
-        others = [name for name in (*SAME, *ALIKE, *NOT_IMPORTED) if is_set(watch.get(name))]
+        others = [name for name in (*SAME, *ALIKE, *NOT_IMPORTED) if drafting.is_set(watch.get(name))]
         others += [name for name in ONE_WAY if watch.get(name) is False]
-        note_other(self._drafting, place, others, SAME, ALIKE)
-        if text(watch, "processor") == PROCESSOR:
+        drafting.note_other(self._drafting, place, others, SAME, ALIKE)
+        if drafting.text(watch, "processor") == PROCESSOR:
             says = "an alert's query for prices and availability; a percentage refers to the last reported price"
             note(place, "processor", "approximated", says)
-        elif text(watch, "processor") not in ("", "text_json_diff"):
+        elif drafting.text(watch, "processor") not in ("", "text_json_diff"):
             note(place, "processor", "approximated", "its text is watched")
-        if truth(mapping(watch.get("time_schedule_limit")).get("enabled")):
+        if drafting.truth(drafting.mapping(watch.get("time_schedule_limit")).get("enabled")):
             note(place, "time_schedule_limit", "impossible", "it is checked at all times: set the source's hours")
 
     def _alert(self, url: str) -> None:
@@ -307,16 +287,16 @@ class _Reading:
         if not (query or destinations):
             return
         # There, a trigger is a text on the current page, and with it every change is reported.
-        body = named("changedetection.io", query, "page" if words else "change")
+        body = drafting.named("changedetection.io", query, "page" if words else "change")
         self._drafting.alert(self._place, url, body, destinations)
 
     def _with_restock(self, words: str) -> str:
         """Add the watch's conditions on price and stock; a group may override them."""
-        if text(self._watch, "processor") != PROCESSOR:
+        if drafting.text(self._watch, "processor") != PROCESSOR:
             return words
-        ruling = [group for group in self._groups if truth(group.get("overrides_watch"))]
+        ruling = [group for group in self._groups if drafting.truth(group.get("overrides_watch"))]
         settings = next(
-            (one for level in (*ruling, self._watch) if (one := mapping(level.get("restock_settings")))), {}
+            (one for level in (*ruling, self._watch) if (one := drafting.mapping(level.get("restock_settings")))), {}
         )
         asked = restock_query(settings)
         return f"{words} ({asked})" if words and asked else words or asked
@@ -327,8 +307,10 @@ class _Reading:
         if wanted and len(wanted) < len(self._all("trigger_text")):
             wanted = []  # rather notify too often than never
         try:
-            return whole(any_of(wanted) if wanted else "", none_of(unwanted) if unwanted else "")
-        except Unsayable as error:
+            return drafting.whole(
+                drafting.any_of(wanted) if wanted else "", drafting.none_of(unwanted) if unwanted else ""
+            )
+        except drafting.Unsayable as error:
             self._drafting.note(self._place, "trigger_text", "impossible", str(error))
             return ""
 
@@ -336,20 +318,24 @@ class _Reading:
         found = []
         for line in self._all(name):
             try:
-                found.append(lookup(line, wide=wide))
-            except Unsayable as error:
+                found.append(drafting.lookup(line, wide=wide))
+            except drafting.Unsayable as error:
                 self._drafting.note(self._place, name, "impossible", f"{error}: the entries it hid are reported too")
                 continue
-            says = f"an alert's query: {BEGINNINGS if wide else WHOLE_WORDS}; the stream has all changes"
+            says = (
+                f"an alert's query: {drafting.BEGINNINGS if wide else drafting.WHOLE_WORDS}; the stream has all changes"
+            )
             self._drafting.note(self._place, name, "approximated", says)
         return found
 
-    def _destinations(self) -> list[DestinationBody]:
-        if truth(self._watch.get("notification_muted")) or truth(self._store.application.get("all_muted")):
+    def _destinations(self) -> list[drafting.DestinationBody]:
+        if drafting.truth(self._watch.get("notification_muted")) or drafting.truth(
+            self._store.application.get("all_muted")
+        ):
             self._drafting.note(self._place, "notification_muted", "exact", "it notifies no destination")
             return []
         levels = (self._watch, *self._groups, self._store.application)
-        addresses = next((found for level in levels if (found := texts(level, "notification_urls"))), [])
+        addresses = next((found for level in levels if (found := drafting.texts(level, "notification_urls"))), [])
         made = (destinations(self._drafting, self._place, address) for address in dict.fromkeys(addresses))
         return [one for found in made for one in found]
 

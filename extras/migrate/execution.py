@@ -22,20 +22,7 @@ from msgspec.structs import replace
 
 from actors.messages.requests import NewSource
 from actors.ordering import in_turns
-from extras.migrate.drafting import (
-    AlertBody,
-    Finding,
-    Grade,
-    Key,
-    Kind,
-    Plan,
-    PlannedAlert,
-    PlannedSource,
-    host_of,
-    key_of,
-    listed,
-    wire,
-)
+from extras.migrate import drafting
 from sanderling.client.api import Client, WaitingClient, status_of, why_refused
 from sanderling.exits import CommandFailed
 from storage.records.alert import MOST_SOURCES
@@ -112,11 +99,11 @@ _TOO_LARGE: Final = (
 class SourceImport:
     """Adds a plan's sources. ids: by URL, for sources that alerts need."""
 
-    def __init__(self, client: WaitingClient, plan: Plan, outcome: Outcome) -> None:
+    def __init__(self, client: WaitingClient, plan: drafting.Plan, outcome: Outcome) -> None:
         self._client, self._outcome = client, outcome
         self._wanted = {url for alert in plan.alerts for url in alert.urls}
         self._waiting = in_turns(plan.sources, lambda source: urlsplit(source.body.url).netloc)
-        self._late: deque[tuple[PlannedSource, int]] = deque()
+        self._late: deque[tuple[drafting.PlannedSource, int]] = deque()
         self._full = ""
         self.ids: dict[str, str] = {}
 
@@ -134,9 +121,9 @@ class SourceImport:
                 continue
             await self._send(batch)
 
-    async def _send(self, batch: list[tuple[PlannedSource, int]]) -> None:
+    async def _send(self, batch: list[tuple[drafting.PlannedSource, int]]) -> None:
         """Send sources in one request; halve it while the service finds it too large."""
-        body = {"sources": [wire(source.body) for source, _ in batch]}
+        body = {"sources": [drafting.wire(source.body) for source, _ in batch]}
         try:
             answer = await self._client.ask("POST", "/v1/sources", json=body, timeout=WITHIN)
         except CommandFailed as error:
@@ -152,8 +139,8 @@ class SourceImport:
         for (source, tries), result in zip(batch, answer.json()["results"], strict=True):
             await self._became(source, tries, result)
 
-    def _next(self) -> list[tuple[PlannedSource, int]]:
-        batch: list[tuple[PlannedSource, int]] = []
+    def _next(self) -> list[tuple[drafting.PlannedSource, int]]:
+        batch: list[tuple[drafting.PlannedSource, int]] = []
         size = 0
         for source, tries in self._queue():
             if why := invalid(source):
@@ -165,13 +152,13 @@ class SourceImport:
                 break
         return batch
 
-    def _queue(self) -> Iterator[tuple[PlannedSource, int]]:
+    def _queue(self) -> Iterator[tuple[drafting.PlannedSource, int]]:
         for source in self._waiting:
             yield source, 1
         while self._late:
             yield self._late.popleft()
 
-    async def _became(self, source: PlannedSource, tries: int, result: Mapping[str, Any]) -> None:
+    async def _became(self, source: drafting.PlannedSource, tries: int, result: Mapping[str, Any]) -> None:
         match result["status"]:
             case "created" | "attached_existing":
                 await self._there(source, result["source"], new=result["status"] == "created")
@@ -183,7 +170,7 @@ class SourceImport:
                     self._full = str(problem.get("detail"))
                 self._refused(source, str(problem.get("detail") or problem.get("title") or result["status"]))
 
-    async def _there(self, source: PlannedSource, record: Mapping[str, Any], *, new: bool) -> None:
+    async def _there(self, source: drafting.PlannedSource, record: Mapping[str, Any], *, new: bool) -> None:
         url, id_ = source.body.url, str(record["id"])
         if url in self._wanted:
             self.ids[url] = id_
@@ -197,14 +184,14 @@ class SourceImport:
                 says = f"not paused: {why_refused(error)}"
         self._outcome(ItemResult("source", source.place, url, "new" if new else "there", id_, says))
 
-    def _refused(self, source: PlannedSource, why: str) -> None:
+    def _refused(self, source: drafting.PlannedSource, why: str) -> None:
         self._outcome(ItemResult("source", source.place, source.body.url, "refused", says=why))
 
 
-def invalid(source: PlannedSource) -> str:
+def invalid(source: drafting.PlannedSource) -> str:
     """Return why a body is malformed, which would make the service refuse the whole batch; else ""."""
     try:
-        msgspec.convert(wire(source.body), NewSource)
+        msgspec.convert(drafting.wire(source.body), NewSource)
     except msgspec.ValidationError as error:
         return str(error)
     return ""
@@ -215,14 +202,14 @@ def _waits(record: Mapping[str, Any]) -> str:
     return str(found["evidence"]) if found.get("pending") else ""
 
 
-def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:
-    body = wire(source.body)
+def _differs(source: drafting.PlannedSource, record: Mapping[str, Any]) -> str:
+    body = drafting.wire(source.body)
     asked = [name for name in ("selector", "ignore", "schedule", "render", "wait_for") if name in body]
     other = [name for name in asked if (record[name] or None) != (list(body[name]) if name == "ignore" else body[name])]
     return f"left as it is, with another {' and '.join(other)} than in the file" if other else ""
 
 
-async def execute_plan(client: Client, plan: Plan, outcome: Outcome, run: str) -> None:
+async def execute_plan(client: Client, plan: drafting.Plan, outcome: Outcome, run: str) -> None:
     """run: names this run, for idempotency keys. Raises CommandFailed if it must stop; finished work stays."""
     try:
         async with client:
@@ -256,16 +243,18 @@ class AlertImport:
     def __init__(self, client: WaitingClient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
         self._client, self._outcome, self._ids, self._run = client, outcome, ids, run
 
-    async def run(self, alerts: Sequence[PlannedAlert]) -> None:
+    async def run(self, alerts: Sequence[drafting.PlannedAlert]) -> None:
         """Create missing alerts. Raises CommandFailed if the service is gone for long, or refuses the key."""
         if not alerts:
             return
-        there = await self._there({key for alert in alerts for key in (key_of(alert), key_of(alert, alert.other))})
+        there = await self._there(
+            {key for alert in alerts for key in (drafting.key_of(alert), drafting.key_of(alert, alert.other))}
+        )
         for alert in alerts:
             await self._make(alert, there)
 
-    async def _there(self, wanted: set[Key]) -> dict[Key, dict[str, Any]]:
-        found: dict[Key, dict[str, Any]] = {}
+    async def _there(self, wanted: set[drafting.Key]) -> dict[drafting.Key, dict[str, Any]]:
+        found: dict[drafting.Key, dict[str, Any]] = {}
         query: bytes | dict[str, int] = {"limit": PAGE}
         while True:
             answer = await self._client.ask("GET", "/v1/alerts", params=query)
@@ -274,7 +263,7 @@ class AlertImport:
                 return found
             query = httpx.URL(answer.links["next"]["url"]).query
 
-    async def _make(self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]) -> None:
+    async def _make(self, alert: drafting.PlannedAlert, there: Mapping[drafting.Key, dict[str, Any]]) -> None:
         sources = [self._ids[url] for url in alert.urls if url in self._ids]
         name = alert.body.name
         if not sources:
@@ -302,33 +291,33 @@ class AlertImport:
         await self._deliver(alert, str(record["id"]), sent)
 
     async def _found(
-        self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]
+        self, alert: drafting.PlannedAlert, there: Mapping[drafting.Key, dict[str, Any]]
     ) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """Return the existing alert and its destinations: under its other name only if the destinations are equal."""
-        record = there.get(key_of(alert, alert.other))
+        record = there.get(drafting.key_of(alert, alert.other))
         if record is not None:
             sent = await self._sent(str(record["id"]))
             if sent.keys() == {body.known_by for body in alert.destinations}:
                 return record, sent
-        record = there.get(key_of(alert))
+        record = there.get(drafting.key_of(alert))
         return record, await self._sent(str(record["id"])) if record is not None and alert.destinations else {}
 
-    async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
-        whole = wire(body) | {"source_ids": list(sources)}
+    async def _created(self, body: drafting.AlertBody, sources: Sequence[str]) -> dict[str, Any]:
+        whole = drafting.wire(body) | {"source_ids": list(sources)}
         return dict((await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))).json())
 
     async def _sent(self, id_: str) -> dict[str, str]:
         answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
         return {record["url" if record["kind"] == WEBHOOK else "label"]: record["id"] for record in answer.json()}
 
-    async def _deliver(self, alert: PlannedAlert, id_: str, there: Mapping[str, str]) -> None:
+    async def _deliver(self, alert: drafting.PlannedAlert, id_: str, there: Mapping[str, str]) -> None:
         path = f"/v1/alerts/{id_}/destinations"
         for body in alert.destinations:
-            name = host_of(body)
+            name = drafting.host_of(body)
             if body.known_by in there:
                 self._outcome(ItemResult("destination", alert.place, name, "there", there[body.known_by]))
                 continue
-            whole = wire(body)
+            whole = drafting.wire(body)
             try:
                 answer = await self._client.ask("POST", path, json=whole, headers=self._once([id_, whole]))
             except CommandFailed as error:
@@ -344,7 +333,7 @@ class AlertImport:
         return {"Idempotency-Key": sha256(msgspec.json.encode([self._run, body])).hexdigest()}
 
 
-def _key(alert: Mapping[str, Any]) -> Key:
+def _key(alert: Mapping[str, Any]) -> drafting.Key:
     return str(alert["name"]), str(alert["filter_query"]), str(alert.get("language", "simple"))
 
 
@@ -356,7 +345,7 @@ def _missing(sources: Sequence[str], record: Mapping[str, Any]) -> list[str]:
     return [each for each in sources if each not in set(named)][: MOST_SOURCES - len(named)]
 
 
-NAMES: dict[Kind, str] = {
+NAMES: dict[drafting.Kind, str] = {
     "urls": "a list of addresses",
     "csv": "a table of addresses",
     "opml": "a list of feeds (OPML)",
@@ -370,7 +359,7 @@ PLACES = 4
 """Maximum places listed per finding."""
 
 
-def sums(plan: Plan) -> str:
+def sums(plan: drafting.Plan) -> str:
     """Return the totals as text.
 
     >>> sums(Plan("urls"))
@@ -389,7 +378,7 @@ def _some(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
 
 
-def as_text(plan: Plan) -> Iterator[str]:
+def as_text(plan: drafting.Plan) -> Iterator[str]:
     yield f"This is {NAMES[plan.kind]}. It becomes {sums(plan)}."
     exact: dict[str, int] = {}
     for finding in plan.findings:
@@ -406,13 +395,13 @@ def as_text(plan: Plan) -> Iterator[str]:
         yield f"  and {len(plan.alerts) - SHOWN} more"
 
 
-def _alert(alert: PlannedAlert) -> str:
-    hosts = ", ".join(host_of(one) for one in alert.destinations)
+def _alert(alert: drafting.PlannedAlert) -> str:
+    hosts = ", ".join(drafting.host_of(one) for one in alert.destinations)
     over = f"{alert.body.name}, over {_some(len(alert.urls), 'source')}"
     return f"{over}, to {hosts}" if hosts else over
 
 
-def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterator[str]:
+def _section(findings: Sequence[drafting.Finding], grade: drafting.Grade, heading: str) -> Iterator[str]:
     alike: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
         if finding.grade == grade:
@@ -421,26 +410,28 @@ def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterato
         yield heading
     for (what, says), places in alike.items():
         yield f"  {what}: {says}"
-        yield f"    {listed(list(dict.fromkeys(places)), PLACES)}"
+        yield f"    {drafting.listed(list(dict.fromkeys(places)), PLACES)}"
 
 
-def as_json(plan: Plan) -> Iterator[str]:
+def as_json(plan: drafting.Plan) -> Iterator[str]:
     for source in plan.sources:
-        shown = wire(replace(source.body, headers=None))
+        shown = drafting.wire(replace(source.body, headers=None))
         asked = {"has_headers": True} if source.body.headers else {}
         yield _line({"source": shown | asked, "place": source.place, "enabled": source.enabled})
     for alert in plan.alerts:
-        hosts = [host_of(one) for one in alert.destinations]
-        yield _line({"alert": wire(alert.body), "place": alert.place, "urls": alert.urls, "destinations": hosts})
+        hosts = [drafting.host_of(one) for one in alert.destinations]
+        yield _line(
+            {"alert": drafting.wire(alert.body), "place": alert.place, "urls": alert.urls, "destinations": hosts}
+        )
     for finding in plan.findings:
         yield _line({"finding": msgspec.to_builtins(finding)})
     yield _line({"plan": {"kind": plan.kind} | {grade: plan.count(grade) for grade in GRADES} | numbers(plan)})
 
 
-GRADES: tuple[Grade, ...] = ("exact", "approximated", "impossible")
+GRADES: tuple[drafting.Grade, ...] = ("exact", "approximated", "impossible")
 
 
-def numbers(plan: Plan) -> dict[str, int]:
+def numbers(plan: drafting.Plan) -> dict[str, int]:
     destinations = sum(len(alert.destinations) for alert in plan.alerts)
     return {"sources": len(plan.sources), "alerts": len(plan.alerts), "destinations": destinations}
 

@@ -20,26 +20,7 @@ import yaml
 
 from actors.content.bodies.encoding import decode
 from actors.content.messages import XPATH, selector_kind
-from extras.migrate.drafting import (
-    BEGINNINGS,
-    MOST_ITEMS,
-    PLAIN,
-    Drafting,
-    NotReadable,
-    Plan,
-    RenderChoice,
-    Unsayable,
-    is_set,
-    mapping,
-    named,
-    note_other,
-    pattern,
-    phrase,
-    shown,
-    text,
-    truth,
-    whole,
-)
+from extras.migrate import drafting
 from extras.migrate.requests import UNSUPPORTED, basic_of, cookies_of, pairs_of, request_of
 
 DEEPEST: Final = 24
@@ -59,7 +40,7 @@ def documents(data: bytes) -> Iterator[tuple[int, Any]]:
     try:
         yield from _Reader(yaml.parse(text, _PARSER)).documents()
     except yaml.YAMLError as error:
-        raise NotReadable(f"It is not YAML: {' '.join(str(error).split())[:300]}.") from None
+        raise drafting.NotReadable(f"It is not YAML: {' '.join(str(error).split())[:300]}.") from None
 
 
 class _Reader:
@@ -81,11 +62,11 @@ class _Reader:
         line = event.start_mark.line + 1
         self._nodes += 1
         if depth > DEEPEST or self._nodes > MOST_NODES:
-            raise NotReadable(f"Line {line}: it is nested too deeply, or has too many parts.")
+            raise drafting.NotReadable(f"Line {line}: it is nested too deeply, or has too many parts.")
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise NotReadable(f"Line {line}: anchors and aliases (& and *) are not read: write the value out.")
+            raise drafting.NotReadable(f"Line {line}: anchors and aliases (& and *) are not read: write the value out.")
         if event.tag is not None:
-            raise NotReadable(f"Line {line}: tags such as {str(event.tag)[:60]} are not read.")
+            raise drafting.NotReadable(f"Line {line}: tags such as {str(event.tag)[:60]} are not read.")
         if isinstance(event, yaml.ScalarEvent):
             return _scalar(event.value) if event.implicit[0] else event.value
         if isinstance(event, yaml.SequenceStartEvent):
@@ -94,7 +75,7 @@ class _Reader:
 
     def _pair(self, key: Any, depth: int) -> tuple[str, Any]:
         if not isinstance(key, yaml.ScalarEvent):
-            raise NotReadable(f"Line {key.start_mark.line + 1}: a name must be a text.")
+            raise drafting.NotReadable(f"Line {key.start_mark.line + 1}: a name must be a text.")
         return key.value, self._value(next(self._events), depth)
 
     def _until(self, end: type[Any]) -> Iterator[Any]:
@@ -155,25 +136,25 @@ def steps(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((name.strip(), argument) for name, argument in step.items())
 
 
-def filtered(drafting: Drafting, place: str, value: Any) -> FilterResult:
+def filtered(draft: drafting.Drafting, place: str, value: Any) -> FilterResult:
     """Translate a filter chain. A selection within a selection selects descendants."""
     selectors: list[str] = []
     ignore: list[str] = []
     queries: list[str] = []
     for name, argument in steps(value):
         if name in ("grep", "keep_lines_containing"):
-            queries += _lookup(drafting, place, name, argument)
+            queries += _lookup(draft, place, name, argument)
         elif name not in _SELECTING:
-            note_other(drafting, place, [name], SAME, ALIKE)
+            drafting.note_other(draft, place, [name], SAME, ALIKE)
         else:
-            css = _selection(drafting, place, name, argument)
-            ignore += _excluded(drafting, place, name, argument)
+            css = _selection(draft, place, name, argument)
+            ignore += _excluded(draft, place, name, argument)
             if css is None:
                 continue
             if selectors and "xpath" in map(selector_kind, (css, selectors[-1])):
-                drafting.note(place, name, "impossible", "an XPath within a selection: only the XPath is watched")
+                draft.note(place, name, "impossible", "an XPath within a selection: only the XPath is watched")
             elif selectors:
-                drafting.note(place, name, "approximated", "the part within the earlier selection")
+                draft.note(place, name, "approximated", "the part within the earlier selection")
                 selectors = [_within(selectors[-1], css)]
             else:
                 selectors = [css]
@@ -192,21 +173,21 @@ def _sides(css: str) -> list[str]:
         return [css]
 
 
-def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str | None:
-    options = mapping(argument)
+def _selection(draft: drafting.Drafting, place: str, name: str, argument: Any) -> str | None:
+    options = drafting.mapping(argument)
     given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
     text = given if isinstance(given, str) else ""
     if options.get("method") == "xml" and not (name == "xpath" and text):
-        drafting.note(place, name, "impossible", "nothing is selected from XML: a feed is reported entry by entry")
+        draft.note(place, name, "impossible", "nothing is selected from XML: a feed is reported entry by entry")
         return None
     if options.get("skip") or options.get("maxitems"):
-        drafting.note(place, name, "impossible", "skip and maxitems: all matches are watched")
+        draft.note(place, name, "impossible", "skip and maxitems: all matches are watched")
     if not text:
-        drafting.note(place, name, "impossible", "it has no selector")
+        draft.note(place, name, "impossible", "it has no selector")
         return None
     match name:
         case "xpath":
-            drafting.note(place, "xpath", "exact")
+            draft.note(place, "xpath", "exact")
             return f"{XPATH}{text}"
         case "element-by-id":
             return f'[id="{_quoted(text)}"]'
@@ -218,29 +199,29 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
             return text
 
 
-def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
-    exclude = mapping(argument).get("exclude")
+def _excluded(draft: drafting.Drafting, place: str, name: str, argument: Any) -> list[str]:
+    exclude = drafting.mapping(argument).get("exclude")
     if not isinstance(exclude, str) or not exclude:
         return []
     return [f"{XPATH}{exclude}" if name == "xpath" else exclude]
 
 
-def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
-    options = mapping(argument)
+def _lookup(draft: drafting.Drafting, place: str, name: str, argument: Any) -> list[str]:
+    options = drafting.mapping(argument)
     plain = options.get("text") if options else argument if name == "keep_lines_containing" else None
     expression = options.get("re") if options else argument if name == "grep" else None
     try:
         if isinstance(plain, str) and plain:
-            query = phrase(plain, wide=True)
+            query = drafting.phrase(plain, wide=True)
         elif isinstance(expression, str) and expression:
-            query = pattern(expression, wide=True)
+            query = drafting.pattern(expression, wide=True)
         else:
-            raise Unsayable("there is no text in it")
-    except Unsayable as error:
-        drafting.note(place, name, "impossible", str(error))
+            raise drafting.Unsayable("there is no text in it")
+    except drafting.Unsayable as error:
+        draft.note(place, name, "impossible", str(error))
         return []
-    says = f"an alert: reports changes of blocks with the text, not of single lines; {BEGINNINGS}"
-    drafting.note(place, name, "approximated", says)
+    says = f"an alert: reports changes of blocks with the text, not of single lines; {drafting.BEGINNINGS}"
+    draft.note(place, name, "approximated", says)
     return [query]
 
 
@@ -265,79 +246,79 @@ BROWSER: Final = frozenset(
 """Browser directives, which need no notes apart from that on rendering."""
 
 
-def read_urlwatch(data: bytes) -> Plan:
-    drafting = Drafting()
+def read_urlwatch(data: bytes) -> drafting.Plan:
+    draft = drafting.Drafting()
     number = 0
     for line, document in documents(data):
         if is_settings(document):
-            drafting.note(f"report (line {line})", "reporter", "impossible", _REPORTERS)
+            draft.note(f"report (line {line})", "reporter", "impossible", _REPORTERS)
             continue
         for job in document if isinstance(document, list) else [document]:
             number += 1
-            if number > MOST_ITEMS:
-                raise NotReadable(f"It has more than {MOST_ITEMS} jobs.")
+            if number > drafting.MOST_ITEMS:
+                raise drafting.NotReadable(f"It has more than {drafting.MOST_ITEMS} jobs.")
             if not isinstance(job, dict):
-                raise NotReadable(f"Line {line}: a job is names with values, such as `url: https://example.org/`.")
-            _job(drafting, f"job {number} (line {line})", job)
-    return drafting.plan("urlwatch")
+                raise drafting.NotReadable(
+                    f"Line {line}: a job is names with values, such as `url: https://example.org/`."
+                )
+            _job(draft, f"job {number} (line {line})", job)
+    return draft.plan("urlwatch")
 
 
-def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
-    kind = text(job, "kind")
+def _job(draft: drafting.Drafting, place: str, job: Mapping[str, Any]) -> None:
+    kind = drafting.text(job, "kind")
     if job.get("command") or kind in ("shell", "command"):
-        drafting.note(place, "command", "impossible", "commands are not run; watch the address that it fetches")
+        draft.note(place, "command", "impossible", "commands are not run; watch the address that it fetches")
         return
     data = job.get("data")
-    method = (text(job, "method") or ("POST" if data else "GET")).upper()
+    method = (drafting.text(job, "method") or ("POST" if data else "GET")).upper()
     if method not in {"GET", "POST"}:
-        drafting.note(place, "method", "impossible", UNSUPPORTED)
+        draft.note(place, "method", "impossible", UNSUPPORTED)
         return
-    address = text(job, "url") or text(job, "navigate")
+    address = drafting.text(job, "url") or drafting.text(job, "navigate")
     if not address:
-        drafting.note(
-            place, "url", "impossible", "it has none" if kind in ("", "url") else f"a job of kind {kind[:40]}"
-        )
+        draft.note(place, "url", "impossible", "it has none" if kind in ("", "url") else f"a job of kind {kind[:40]}")
         return
-    found = filtered(drafting, place, job.get("filters", job.get("filter")))
-    url = drafting.source(
+    found = filtered(draft, place, job.get("filters", job.get("filter")))
+    url = draft.source(
         place,
         address,
-        title=text(job, "name"),
+        title=drafting.text(job, "name"),
         tags=_tags(job.get("tags")),
         selectors=found.selectors,
         ignore=found.ignore,
-        headers=_request(drafting, place, job, data if method == "POST" else None),
-        shown=_shown(drafting, place, job, posts=method == "POST"),
-        enabled=truth(job.get("enabled", True)),
+        headers=_request(draft, place, job, data if method == "POST" else None),
+        shown=_shown(draft, place, job, posts=method == "POST"),
+        enabled=drafting.truth(job.get("enabled", True)),
     )
     if url is None:
         return
-    others = [name for name, value in job.items() if name not in CARRIED | BROWSER and is_set(value)]
-    note_other(drafting, place, others, SAME, ALIKE)
+    others = [name for name, value in job.items() if name not in CARRIED | BROWSER and drafting.is_set(value)]
+    drafting.note_other(draft, place, others, SAME, ALIKE)
     try:
-        query = whole(*found.queries)
-    except Unsayable as error:
-        drafting.note(place, "filter", "impossible", str(error))
+        query = drafting.whole(*found.queries)
+    except drafting.Unsayable as error:
+        draft.note(place, "filter", "impossible", str(error))
         return
     if query:
-        drafting.alert(place, url, named("urlwatch", query))
+        draft.alert(place, url, drafting.named("urlwatch", query))
 
 
-def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> RenderChoice:
-    if not (job.get("navigate") or text(job, "kind") == "browser" or truth(job.get("use_browser"))):
-        return PLAIN
+def _shown(draft: drafting.Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> drafting.RenderChoice:
+    if not (job.get("navigate") or drafting.text(job, "kind") == "browser" or drafting.truth(job.get("use_browser"))):
+        return drafting.PLAIN
     waits = next((job[name] for name in ("wait_for_selector", "wait_for") if name in job), "")
     wait_for = waits.get("selector") if isinstance(waits, Mapping) else waits
-    return shown(drafting.note, place, "browser", str(wait_for) if isinstance(wait_for, str) else "", posts=posts)
+    return drafting.shown(draft.note, place, "browser", str(wait_for) if isinstance(wait_for, str) else "", posts=posts)
 
 
-def _request(drafting: Drafting, place: str, job: Mapping[str, Any], data: Any) -> str | None:
+def _request(draft: drafting.Drafting, place: str, job: Mapping[str, Any], data: Any) -> str | None:
     """Return a job's request. data: the body to post, None for a GET; a mapping is a form."""
-    user, _, password = text(job, "http_credentials").partition(":")
+    user, _, password = drafting.text(job, "http_credentials").partition(":")
     pairs = [*pairs_of(job.get("headers")), *cookies_of(job.get("cookies")), *basic_of(user, password)]
     posted = urlencode(data) if isinstance(data, Mapping) else "" if data is None else str(data)
-    is_post = data is not None or (text(job, "method").upper() == "POST")
-    return request_of(drafting, place, pairs, body=posted if is_post else None)
+    is_post = data is not None or (drafting.text(job, "method").upper() == "POST")
+    return request_of(draft, place, pairs, body=posted if is_post else None)
 
 
 def _tags(value: Any) -> list[str]:

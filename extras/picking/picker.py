@@ -18,25 +18,10 @@ from actors.content.values.kinds import ROOT, path_at
 from actors.content.values.reading import ValueSpan, Writing, values_in
 from actors.content.wording import json_text
 from actors.content.wording.words import digest16, folded, line
+from extras.picking import reaching
 from extras.picking.deriving import Kind
 from extras.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
 from extras.picking.reaching import BLOCK_EXCERPT as EXCERPT
-from extras.picking.reaching import (
-    MOST_SHOWN_BLOCKS,
-    BlockCell,
-    BlockKind,
-    HtmlReaches,
-    KeptBlocks,
-    PickBlock,
-    PickChoice,
-    PickedValue,
-    PickPage,
-    PickReach,
-    PickRequest,
-    PickWish,
-    PressedBlock,
-    Reaches,
-)
 
 MOST: Final = 12
 _SUBJECTS: Final[Mapping[str, str]] = {
@@ -46,11 +31,12 @@ _SUBJECTS: Final[Mapping[str, str]] = {
 """The subject of a condition, by the value's type; a time of day has none."""
 
 
-def values_of(text: str, place: CellLabels | None, writing: Writing) -> tuple[PickedValue, ...]:
+def values_of(text: str, place: CellLabels | None, writing: Writing) -> tuple[reaching.PickedValue, ...]:
     label = "" if place is None else f"{place.row} {place.column}".strip()
     found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
     return tuple(
-        PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(text, one, place, writing)) for one in found
+        reaching.PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(text, one, place, writing))
+        for one in found
     )
 
 
@@ -72,17 +58,17 @@ LONGEST: Final = 1_000
 """Maximum characters of a selector."""
 
 
-def pick(asked: PickRequest) -> PickPage:
+def pick(asked: reaching.PickRequest) -> reaching.PickPage:
     opened = open_page(asked.body, asked.content_type, None, ())
     reaches, no_parts = _reaches(opened, asked)
     return _Picking(asked, opened, reaches, no_parts).page()
 
 
-def _reaches(opened: OpenedPage, asked: PickRequest) -> tuple[Reaches | None, str]:
+def _reaches(opened: OpenedPage, asked: reaching.PickRequest) -> tuple[reaching.Reaches | None, str]:
     """Return the selectors of a document; None, with the reason, if no part of it can be chosen."""
     format, plain = format_of(opened.root), opened.plain
     if plain is None:
-        return HtmlReaches(opened.root, opened.text), ""
+        return reaching.HtmlReaches(opened.root, opened.text), ""
     kinds = CHOSEN_BY.get(format, ((), ""))[0]
     if not kinds:
         return None, NO_PARTS
@@ -100,7 +86,9 @@ def _reaches(opened: OpenedPage, asked: PickRequest) -> tuple[Reaches | None, st
 class _Picking:
     """One page while it is shown."""
 
-    def __init__(self, asked: PickRequest, opened: OpenedPage, reaches: Reaches | None, no_parts: str) -> None:
+    def __init__(
+        self, asked: reaching.PickRequest, opened: OpenedPage, reaches: reaching.Reaches | None, no_parts: str
+    ) -> None:
         self._asked, self._wish, self._opened = asked, asked.wish, opened
         self._reaches, self._no_parts = reaches, no_parts
         blocks = blocks_in(opened) if reaches is None else reaches.blocks
@@ -112,19 +100,19 @@ class _Picking:
         self._items = {item_form(item.url) for item in items}
         self._watched = self._watched_by(asked.wish)
 
-    def page(self) -> PickPage:
+    def page(self) -> reaching.PickPage:
         reading, wish = self._reading, self._wish
         words = folded(wish.find).split()
         found = [at for at, text in enumerate(reading.blocks) if all(word in folded(text) for word in words)]
         first = max(0, min(wish.first, len(found) - 1)) if found else 0
         at = None if wish.press is None else _where(wish.press, self._marks)
-        return PickPage(
+        return reaching.PickPage(
             title=reading.title,
             format=format_of(self._opened.root),
             total=len(reading.blocks),
             found=len(found),
             first=first,
-            blocks=tuple(map(self._block, found[first : first + MOST_SHOWN_BLOCKS])),
+            blocks=tuple(map(self._block, found[first : first + reaching.MOST_SHOWN_BLOCKS])),
             no_parts=self._no_parts,
             now=self._kept(wish.selector, wish.ignore),
             choice=None if at is None or wish.press is None else self._choice(at, wish.press),
@@ -134,7 +122,7 @@ class _Picking:
             trouble=None if reading.trouble is None else str(reading.trouble),
         )
 
-    def _watched_by(self, wish: PickWish) -> frozenset[int]:
+    def _watched_by(self, wish: reaching.PickWish) -> frozenset[int]:
         everything = range(len(self._reading.blocks))
         selector, ignore = _inheriting(wish, wish.selector, wish.ignore)
         if self._reaches is None or selector is None:
@@ -143,13 +131,13 @@ class _Picking:
             chosen = _quietly(self._reaches, selector)
         return chosen if self._reaches is None else chosen.difference(*(_quietly(self._reaches, one) for one in ignore))
 
-    def _block(self, at: int) -> PickBlock:
+    def _block(self, at: int) -> reaching.PickBlock:
         reading = self._reading
         text, trait = reading.blocks[at], reading.traits[at]
         place = reading.places[at] if reading.places else None
         link = None if self._reaches is None else self._reaches.link(at)
         selector = self._reaches.this(at) if self._reaches is not None and self._wish.selectors else ""
-        return PickBlock(
+        return reaching.PickBlock(
             number=at,
             mark=self._marks[at],
             text=text[:EXCERPT],
@@ -166,23 +154,23 @@ class _Picking:
             cells=self._cells(at),
         )
 
-    def _cells(self, at: int) -> tuple[BlockCell, ...]:
+    def _cells(self, at: int) -> tuple[reaching.BlockCell, ...]:
         cells = self._reaches.cells(at) if isinstance(self._reaches, LineReaches) else ()
-        return tuple(BlockCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
+        return tuple(reaching.BlockCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
 
-    def _values(self, at: int) -> tuple[PickedValue, ...]:
+    def _values(self, at: int) -> tuple[reaching.PickedValue, ...]:
         reading = self._reading
         return values_of(reading.blocks[at], reading.places[at] if reading.places else None, self._writing)
 
-    def _choice(self, at: int, press: PressedBlock) -> PickChoice:
+    def _choice(self, at: int, press: reaching.PressedBlock) -> reaching.PickChoice:
         reaches = self._reaches
         if reaches is None:
-            return PickChoice(self._block(at), (), press.reach, None)
+            return reaching.PickChoice(self._block(at), (), press.reach, None)
         chosen, _ = _inheriting(self._wish, self._wish.selector, ())
         joins = press.act == "also" and chosen is not None
         kind = _kind_of(chosen) if joins else None
         if joins and kind is None:
-            return PickChoice(self._block(at), (), press.reach, None)
+            return reaching.PickChoice(self._block(at), (), press.reach, None)
         if press.cell:
             made = reaches.cell(at, press.cell) if isinstance(reaches, LineReaches) else {}
         else:
@@ -191,15 +179,15 @@ class _Picking:
                 "like": reaches.like(at, kind),
                 "part": reaches.part(at, kind),
             }
-        known = tuple(PickReach(name, one, len(reaches.chosen(one))) for name, one in made.items() if one)
+        known = tuple(reaching.PickReach(name, one, len(reaches.chosen(one))) for name, one in made.items() if one)
         wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
         if wanted is None:
-            return PickChoice(self._block(at), (), press.reach, None)
+            return reaching.PickChoice(self._block(at), (), press.reach, None)
         selector, ignore = _with(self._wish, press, wanted.selector)
         fits = all(len(one) <= LONGEST for one in (selector or "", *ignore))
-        return PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
+        return reaching.PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
 
-    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> KeptBlocks | None:
+    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> reaching.KeptBlocks | None:
         """Return the blocks that a choice keeps, as a check would read them; None if it keeps none."""
         asked, (chosen, without) = self._asked, _inheriting(self._wish, selector, ignore)
         if self._no_parts and (chosen is not None or without):
@@ -215,12 +203,12 @@ class _Picking:
             reading = reading_of(opened.root, blocks_in(opened), narrowed=chosen is not None)
             items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
-        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[:MOST_SHOWN_BLOCKS])
+        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[: reaching.MOST_SHOWN_BLOCKS])
         digest = digest16("\0".join(reading.keys[at] for at in kept))
-        return KeptBlocks(selector, ignore, texts, len(kept), digest, items) if kept else None
+        return reaching.KeptBlocks(selector, ignore, texts, len(kept), digest, items) if kept else None
 
 
-def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
+def _quietly(reaches: reaching.Reaches, selector: str) -> frozenset[int]:
     """Return the blocks that a selector chooses; none if it is for another kind of document."""
     try:
         return reaches.chosen(selector)
@@ -228,7 +216,7 @@ def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
         return frozenset()
 
 
-def _where(press: PressedBlock, marks: Sequence[str]) -> int | None:
+def _where(press: reaching.PressedBlock, marks: Sequence[str]) -> int | None:
     """Find the pressed block: the one with the number if unchanged, else the only one like it."""
     if press.number < len(marks) and marks[press.number] == press.mark:
         return press.number
@@ -236,13 +224,15 @@ def _where(press: PressedBlock, marks: Sequence[str]) -> int | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _inheriting(wish: PickWish, selector: str | None, ignore: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+def _inheriting(
+    wish: reaching.PickWish, selector: str | None, ignore: tuple[str, ...]
+) -> tuple[str | None, tuple[str, ...]]:
     """Add the settings of tags to a choice, as `actors/inheritance.py` does."""
     chosen = wish.inherited_selector if selector is None else selector
     return chosen, tuple(dict.fromkeys((*ignore, *wish.inherited_ignore)))
 
 
-def _with(wish: PickWish, press: PressedBlock, selector: str) -> tuple[str | None, tuple[str, ...]]:
+def _with(wish: reaching.PickWish, press: reaching.PressedBlock, selector: str) -> tuple[str | None, tuple[str, ...]]:
     if press.act == "without":
         return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))
     chosen, _ = _inheriting(wish, wish.selector, ())
@@ -265,7 +255,7 @@ def _headings(reading: PageReading) -> list[str]:
     return found
 
 
-def _kind(trait: int) -> BlockKind:
+def _kind(trait: int) -> reaching.BlockKind:
     if trait & (HEADING | TOP):
         return "heading"
     if trait & CONTROL:
@@ -273,4 +263,4 @@ def _kind(trait: int) -> BlockKind:
     return "cell" if trait & CELL else "item" if trait & ITEM else "text"
 
 
-TASKS: Final[Mapping[str, Callable[[bytes], bytes]]] = {"pick": task_of(PickRequest, pick)}
+TASKS: Final[Mapping[str, Callable[[bytes], bytes]]] = {"pick": task_of(reaching.PickRequest, pick)}

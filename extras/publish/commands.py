@@ -9,19 +9,7 @@ import click
 
 from api.fields.publications import NewPublication
 from sanderling.client.terminal import Listing, print_page
-from sanderling.commands.keys import (
-    ALERTS,
-    SOURCES,
-    Sort,
-    agree,
-    called,
-    given,
-    record_flag,
-    records_flag,
-    sent,
-    with_client,
-    yes_flag,
-)
+from sanderling.commands import keys
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
@@ -31,7 +19,7 @@ from storage.records.source import tag_of
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
-PUBLICATIONS: Final = Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
+PUBLICATIONS: Final = keys.Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
 MOST_NAMED: Final = 10
 LOST: Final = "not known to this service any more; `sanderling publications readdress` makes another"
 
@@ -52,8 +40,8 @@ def publications() -> None:
 @click.option("--channel", help="Events of the stream with this name.")
 @click.option("--private", multiple=True, help="Include this private source; repeatable.")
 @field_options(NewPublication)
-@record_flag
-@with_client
+@keys.record_flag
+@keys.with_client
 async def create(
     client: Client, *, title: str, channel: str | None, ends_on: str | None, as_json: bool, **shown: Sequence[str]
 ) -> None:
@@ -68,16 +56,16 @@ async def create(
         "title": title,
         "tags": list(shown["tags"]),
         "channel": channel,
-        "source_ids": await SOURCES.ids_of(client, shown["sources"]),
-        "alert_ids": await ALERTS.ids_of(client, shown["alerts"]),
-        "private_source_ids": await SOURCES.ids_of(client, shown["private"]),
+        "source_ids": await keys.SOURCES.ids_of(client, shown["sources"]),
+        "alert_ids": await keys.ALERTS.ids_of(client, shown["alerts"]),
+        "private_source_ids": await keys.SOURCES.ids_of(client, shown["private"]),
         "ends_on": ends_on,
     }
-    print_page(await sent(client, "POST", PUBLICATIONS.path, json=body), publication_page, as_json=as_json)
+    print_page(await keys.sent(client, "POST", PUBLICATIONS.path, json=body), publication_page, as_json=as_json)
     tags, named = set(map(tag_of, shown["tags"])), {*body["source_ids"], *body["private_source_ids"]}
     is_wide = (not body["source_ids"] and not tags) or shown["alerts"] or channel
-    private = [one async for one in client.every(SOURCES.path) if one["private"] and one["id"] not in named]
-    left_out = [plain(called(one) or one["url"]) for one in private if is_wide or tags.intersection(one["tags"])]
+    private = [one async for one in client.every(keys.SOURCES.path) if one["private"] and one["id"] not in named]
+    left_out = [plain(keys.called(one) or one["url"]) for one in private if is_wide or tags.intersection(one["tags"])]
     if left_out:
         names = "; ".join(left_out[:MOST_NAMED]) + (
             f"; and {more} more" if (more := len(left_out) - MOST_NAMED) > 0 else ""
@@ -86,8 +74,8 @@ async def create(
 
 
 @publications.command("list")
-@records_flag
-@with_client
+@keys.records_flag
+@keys.with_client
 async def listed(client: Client, *, as_json: bool) -> None:
     """List the publications, oldest first: id, title, address of the page."""
     await PUBLICATION_LIST.show_each(client.every(PUBLICATIONS.path), as_json=as_json)
@@ -106,8 +94,8 @@ PUBLICATION_LIST = Listing[Mapping[str, Any]](
 
 @publications.command("show")
 @click.argument("name", metavar="PUBLICATION")
-@record_flag
-@with_client
+@keys.record_flag
+@keys.with_client
 async def show(client: Client, *, name: str, as_json: bool) -> None:
     """Show a publication's content and its addresses."""
     print_page(await PUBLICATIONS.record_of(client, name), publication_page, as_json=as_json)
@@ -133,36 +121,36 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
 @click.argument("name", metavar="PUBLICATION")
 @click.option("--title", help="Its new title.")
 @field_options(NewPublication, new=False)
-@record_flag
-@with_client
+@keys.record_flag
+@keys.with_client
 async def edit(client: Client, *, name: str, as_json: bool, **options: str | None) -> None:
     """Change a publication's title or last day; --ends-on '' removes the day.
 
     \b
     sanderling publications edit Prices --ends-on 2026-12-31
     """
-    if not (body := given(options)):
+    if not (body := keys.given(options)):
         raise CommandFailed("Name at least one option to change; --help lists them.", Exit.USAGE)
     path = await PUBLICATIONS.path_of(client, name)
-    print_page(await sent(client, "PATCH", path, json=body), publication_page, as_json=as_json)
+    print_page(await keys.sent(client, "PATCH", path, json=body), publication_page, as_json=as_json)
 
 
 @publications.command("readdress")
 @click.argument("name", metavar="PUBLICATION")
-@yes_flag
-@with_client
+@keys.yes_flag
+@keys.with_client
 async def readdress(client: Client, *, name: str, sure: bool) -> None:
     """Give a publication new addresses. The old ones then answer 404."""
     one = await PUBLICATIONS.record_of(client, name)
-    agree(f"Give {plain(one['title'])} new addresses? The present ones will answer 404.", sure=sure)
-    made = await sent(client, "POST", f"{PUBLICATIONS.path}/{one['id']}/address")
+    keys.agree(f"Give {plain(one['title'])} new addresses? The present ones will answer 404.", sure=sure)
+    made = await keys.sent(client, "POST", f"{PUBLICATIONS.path}/{one['id']}/address")
     print_page(made, publication_page, as_json=False)
 
 
 @publications.command("delete")
 @click.argument("name", metavar="PUBLICATION")
-@yes_flag
-@with_client
+@keys.yes_flag
+@keys.with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a publication: its addresses answer 404. The events stay."""
     question = "Delete the publication {}? Its addresses will answer 404."

@@ -12,19 +12,7 @@ from typing import Any, TypeVar
 
 import trio
 
-from extras.cluster.postgres.engine import (
-    BEGIN,
-    OTHER,
-    SPACE,
-    PostgresConnection,
-    all_steps,
-    begin_life,
-    check_version,
-    connect,
-    connected,
-    translated,
-    upgrade,
-)
+from extras.cluster.postgres import engine
 from storage.append import Lease
 from storage.errors import Locked, NoKey, Unavailable
 from storage.records.access import SigningKey
@@ -41,7 +29,7 @@ T = TypeVar("T")
 class PostgresKeys(CommandKeys):
     """Each call is a transaction."""
 
-    def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
+    def __init__(self, connection: engine.PostgresConnection, vault: Vault) -> None:
         self._connection, self._vault = connection, vault
 
     def signing(self) -> Sequence[SigningKey]:
@@ -56,7 +44,7 @@ class PostgresKeys(CommandKeys):
         self._run(add)
 
     def _run(self, act: Callable[[Connection], T]) -> T:
-        with translated():
+        with engine.translated():
             self._connection.run("BEGIN")
             try:
                 found = act(self._connection)
@@ -70,8 +58,8 @@ class PostgresKeys(CommandKeys):
 @contextmanager
 def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
     """Open the keys; create missing tables. Raises NoKey, NewerSchema, Unavailable."""
-    with connected(url) as connection:
-        begin_life(connection, vault)
+    with engine.connected(url) as connection:
+        engine.begin_life(connection, vault)
         connection.commit()
         yield PostgresKeys(connection, vault)
 
@@ -83,10 +71,10 @@ _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL id
 class PostgresSnapshot(Storage):
     """See Storage. Writes raise Unavailable."""
 
-    def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
+    def __init__(self, connection: engine.PostgresConnection, vault: Vault) -> None:
         readers, writer = _Readers(connection), _NoWriter()
         places, newest = Places(writer, writer, readers, readers), log.bounds(connection, START).newest
-        super().__init__(places, SPACE, Lease(0, "snapshot", 0), newest, vault)
+        super().__init__(places, engine.SPACE, Lease(0, "snapshot", 0), newest, vault)
 
     def writer_moved_at(self) -> float:
         return trio.current_time()
@@ -105,12 +93,12 @@ class _NoWriter:
 
 
 class _Readers:
-    def __init__(self, connection: PostgresConnection) -> None:
+    def __init__(self, connection: engine.PostgresConnection) -> None:
         self._connection, self._limiter = connection, trio.CapacityLimiter(1)
 
     async def run(self, look: Callable[[Connection], T]) -> T:
         def whole() -> T:
-            with translated():
+            with engine.translated():
                 return look(self._connection)
 
         return await trio.to_thread.run_sync(whole, limiter=self._limiter)
@@ -129,15 +117,15 @@ async def open_postgres_snapshot(url: str, vault: Vault) -> AsyncIterator[Storag
         connection.close()
 
 
-def _open_snapshot(url: str, vault: Vault) -> PostgresConnection:
-    connection = connect(url)
+def _open_snapshot(url: str, vault: Vault) -> engine.PostgresConnection:
+    connection = engine.connect(url)
     try:
-        with translated():
+        with engine.translated():
             connection.run(_BEGIN_SNAPSHOT)
-            check_version(connection, len(all_steps()))
+            engine.check_version(connection, len(engine.all_steps()))
             mark = read_mark(connection)
             if mark is not None and not opens_mark(vault, mark):
-                raise NoKey(OTHER)
+                raise NoKey(engine.OTHER)
     except BaseException:
         connection.close()
         raise
@@ -164,7 +152,7 @@ class NotEmpty(Exception):
 
 def is_half(url: str) -> bool:
     """Return whether an import into a database was cut off. Raises Unavailable."""
-    with connected(url) as connection:
+    with engine.connected(url) as connection:
         there: tuple[bool] = connection.execute(_THERE).fetchone() or (False,)
         half: tuple[bool] = (connection.execute(_IMPORTING).fetchone() or (False,)) if there[0] else (False,)
         return half[0]
@@ -172,9 +160,9 @@ def is_half(url: str) -> bool:
 
 def begin_import(url: str) -> None:
     """Begin an import; delete the rest of an interrupted one. Raises NotEmpty, Locked, Unavailable, NewerSchema."""
-    with connected(url) as connection:
-        upgrade(connection, all_steps())
-        connection.run(BEGIN)
+    with engine.connected(url) as connection:
+        engine.upgrade(connection, engine.all_steps())
+        connection.run(engine.BEGIN)
         try:
             inside = connection.execute(_INSIDE).fetchone()
             if inside is not None:
@@ -193,10 +181,10 @@ def begin_import(url: str) -> None:
 
 def end_import(url: str) -> None:
     """Mark an import as complete. Raises Unavailable."""
-    with connected(url) as connection:
+    with engine.connected(url) as connection:
         connection.run("DELETE FROM fact WHERE name='importing'")
 
 
-def _held(connection: PostgresConnection) -> str:
+def _held(connection: engine.PostgresConnection) -> str:
     row: tuple[bool, bool, bool] = connection.execute(_HELD).fetchone() or (False, False, False)
     return " and ".join(word for word, found in zip(("sources", "alerts", "events"), row, strict=True) if found)

@@ -11,26 +11,7 @@ from zlib import crc32
 import trio
 
 from extras.cluster.members.membership import SharedOwnership, Sharing
-from extras.cluster.postgres.engine import (
-    APPENDER,
-    FENCE,
-    SPACE,
-    WITHIN,
-    WRITER,
-    GatheredLookups,
-    Lineage,
-    LinePool,
-    PostgresConnection,
-    PostgresMembers,
-    PostgresWriter,
-    ReaderPool,
-    ThreadConnection,
-    Watch,
-    begin_life,
-    connected,
-    facts_of,
-    lock_of,
-)
+from extras.cluster.postgres import engine
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
 from storage.append import Lease
 from storage.errors import STANDSTILL, Unavailable
@@ -84,7 +65,7 @@ async def open_postgres(
     opened = await trio.to_thread.run_sync(begin)
     for sentence in opened.warnings:
         warn(sentence)
-    lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url, Lineage())
+    lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url, engine.Lineage())
     return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn, shared=shared)
 
 
@@ -96,11 +77,11 @@ class _Lines(NamedTuple):
     me: str
     shares: bool
     listen_url: str
-    lineage: Lineage
+    lineage: engine.Lineage
 
-    def to(self, name: str, url: str = "") -> ThreadConnection:
+    def to(self, name: str, url: str = "") -> engine.ThreadConnection:
         """Return a connection; `name` must be unique."""
-        return ThreadConnection(
+        return engine.ThreadConnection(
             url or self.url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage
         )
 
@@ -127,17 +108,21 @@ class PostgresStorage(Storage):
         *,
         shared: SharedClock | None = None,
     ) -> None:
-        self._appender = PostgresWriter(APPENDER, lines.to("append"), warn, vault)
-        self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
-        self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
-        self._lookups = GatheredLookups(LinePool([lines.to("look up")], LOOK_UP_WITHIN))
-        super().__init__(Places(self._appender, self._writer, self._readers, self._lookups), SPACE, lease, known, vault)
-        self._beats = LinePool([lines.to("beat")], WITHIN)
-        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
+        self._appender = engine.PostgresWriter(engine.APPENDER, lines.to("append"), warn, vault)
+        self._writer = engine.PostgresWriter(engine.WRITER, lines.to("write"), warn, vault)
+        self._readers = engine.ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
+        self._lookups = engine.GatheredLookups(engine.LinePool([lines.to("look up")], LOOK_UP_WITHIN))
+        super().__init__(
+            Places(self._appender, self._writer, self._readers, self._lookups), engine.SPACE, lease, known, vault
+        )
+        self._beats = engine.LinePool([lines.to("beat")], engine.WITHIN)
+        self.members = engine.PostgresMembers(
+            self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared
+        )
         if lines.shares:
             self.ownership = SharedOwnership(lines.me, Sharing(self._readers, self._lookups, vault))
         writers = (self._appender, self._writer)
-        self._watch = Watch(
+        self._watch = engine.Watch(
             lines.to("watch", lines.listen_url), writers, self.log.follower.unknown, lambda: self.tail.awaited
         )
         self._appender.start()
@@ -172,7 +157,7 @@ class PostgresStorage(Storage):
     async def wait_ended(self) -> str:
         ended: list[str] = []
 
-        async def wait(writer: PostgresWriter) -> None:
+        async def wait(writer: engine.PostgresWriter) -> None:
             ended.append(await writer.wait_ended())
             nursery.cancel_scope.cancel()
 
@@ -200,22 +185,22 @@ def _open(
     shares: bool,
     listens: bool,
 ) -> _Opened:
-    with connected(url) as connection:
-        warnings = _admitted(facts_of(connection, clock, safe, listens=listens))
+    with engine.connected(url) as connection:
+        warnings = _admitted(engine.facts_of(connection, clock, safe, listens=listens))
         doing("reading the database")
-        begin_life(connection, vault)
+        engine.begin_life(connection, vault)
         examine_boxes(connection, vault)
         epoch, chance = _number_of_start(connection, shares=shares)
         connection.commit()
         return _Opened(epoch, chance, log.bounds(connection, START).newest, warnings)
 
 
-def _number_of_start(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
+def _number_of_start(connection: engine.PostgresConnection, *, shares: bool) -> tuple[int, str]:
     """Take a start's number; fence earlier ones, after their writes (shared locks on `FENCE`), unless shared."""
     (alone,) = connection.execute("SELECT value FROM fact WHERE name='alone'").fetchone() or (0,)
     fences = alone or not shares
     if fences:
-        connection.run(lock_of(FENCE))
+        connection.run(engine.lock_of(engine.FENCE))
     epoch, chance = connection.execute(_BUMP).fetchone() or (0, "")
     if fences:
         connection.execute(_RAISE_FENCE, (epoch,))

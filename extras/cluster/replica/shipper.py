@@ -17,28 +17,8 @@ from dataclasses import dataclass
 import trio
 
 from actors.world import World
+from extras.cluster.replica import parts
 from extras.cluster.replica.log import Objects, ObjectsAway
-from extras.cluster.replica.parts import (
-    CHAIN,
-    CURRENT,
-    OWNER,
-    PART,
-    BadPart,
-    Current,
-    Owner,
-    PageChange,
-    Whole,
-    chain_name,
-    change_name,
-    claimed_owner,
-    copy_name,
-    packed_change,
-    packed_part,
-    read_owner,
-    start_of,
-    whole_name,
-    written_record,
-)
 from extras.cluster.replica.shipping import ChainStart, Origin, Shipping
 from storage.errors import STANDSTILL, ChainBroken
 from storage.records.identity import Millis, rfc3339
@@ -71,7 +51,7 @@ class _Superseded(Exception):
     """Another machine has taken over."""
 
 
-_ENDING = (_Foreign, ChainBroken, BadPart, *STANDSTILL)
+_ENDING = (_Foreign, ChainBroken, parts.BadPart, *STANDSTILL)
 """Errors that end all chains; a new one starts later."""
 
 
@@ -174,22 +154,22 @@ class Shipper:
             await self._look_at_owner(origin)
         except _Superseded as error:
             await self._give_way(str(error))
-        except (_Foreign, ObjectsAway, BadPart) as error:
+        except (_Foreign, ObjectsAway, parts.BadPart) as error:
             self._fails(str(error))
 
     async def _look_at_owner(self, origin: Origin) -> None:
-        body = await self._objects.get(OWNER)
+        body = await self._objects.get(parts.OWNER)
         if body is not None and self._is_owned(body, origin):
             return
-        owner = Owner(origin.id, origin.number, self._by, self._world.now())
-        await self._objects.put(OWNER, written_record(OWNER, owner, self._shipping.key))
+        owner = parts.Owner(origin.id, origin.number, self._by, self._world.now())
+        await self._objects.put(parts.OWNER, parts.written_record(parts.OWNER, owner, self._shipping.key))
 
     def _is_owned(self, body: bytes, origin: Origin) -> bool:
         """Return whether to leave the replica's owner unchanged. Raises _Foreign, _Superseded."""
         try:
-            owner = read_owner(body, self._shipping.key)
-        except BadPart as error:
-            claimed, earlier = claimed_owner(body)
+            owner = parts.read_owner(body, self._shipping.key)
+        except parts.BadPart as error:
+            claimed, earlier = parts.claimed_owner(body)
             if claimed is None:
                 raise
             if claimed.id != origin.id:
@@ -266,8 +246,8 @@ class Shipper:
             if found is None:
                 break
             if isinstance(found, ChainStart):
-                name = chain_name(at, self._chance.getrandbits(32))
-                chain = _Chain(name, found, at, start_of(name))
+                name = parts.chain_name(at, self._chance.getrandbits(32))
+                chain = _Chain(name, found, at, parts.start_of(name))
                 self._chains.append(chain)
                 nursery.start_soon(self._copy_or_fail, chain)
             else:
@@ -275,12 +255,12 @@ class Shipper:
         self._shipped_at = at
         self.state.untold = self._shipping.untold()
 
-    async def _put_change(self, change: PageChange, at: Millis) -> None:
+    async def _put_change(self, change: parts.PageChange, at: Millis) -> None:
         for chain in self._chains:
             body, hash = await trio.to_thread.run_sync(
-                packed_change, change, chain.hash, at, self._shipping.key, limiter=self._limiter
+                parts.packed_change, change, chain.hash, at, self._shipping.key, limiter=self._limiter
             )
-            await self._until_it_is_there(change_name(chain.name, chain.number + 1), body)
+            await self._until_it_is_there(parts.change_name(chain.name, chain.number + 1), body)
             chain.number, chain.hash, chain.bytes = chain.number + 1, hash, chain.bytes + len(body)
             self._world.metrics.shipped.add(by=len(body))
         if any(chain.whole for chain in self._chains):
@@ -294,23 +274,23 @@ class Shipper:
 
     async def _copy(self, chain: _Chain) -> None:
         hashes = []
-        for number, offset in enumerate(range(0, chain.begun.size, PART)):
-            part = await self._shipping.copy(offset, min(PART, chain.begun.size - offset))
-            body, hash = await trio.to_thread.run_sync(packed_part, part, limiter=self._limiter)
-            await self._until_it_is_there(copy_name(chain.name, number), body)
+        for number, offset in enumerate(range(0, chain.begun.size, parts.PART)):
+            part = await self._shipping.copy(offset, min(parts.PART, chain.begun.size - offset))
+            body, hash = await trio.to_thread.run_sync(parts.packed_part, part, limiter=self._limiter)
+            await self._until_it_is_there(parts.copy_name(chain.name, number), body)
             hashes.append(hash)
             self._world.metrics.shipped.add(by=len(body))
         await self._shipping.copied()
-        whole = Whole(chain.begun.size, chain.begun.schema, self._version, chain.at, tuple(hashes))
-        name = whole_name(chain.name)
-        await self._until_it_is_there(name, written_record(name, whole, self._shipping.key))
+        whole = parts.Whole(chain.begun.size, chain.begun.schema, self._version, chain.at, tuple(hashes))
+        name = parts.whole_name(chain.name)
+        await self._until_it_is_there(name, parts.written_record(name, whole, self._shipping.key))
         chain.whole = True
         self._chains = self._chains[self._chains.index(chain) :]
         self._world.log("replica.chain", chain=chain.name, bytes=chain.begun.size)
         with suppress(ObjectsAway):  # the next round and the next chain retry
             await self._tell(now=True)
             for name in await self._objects.names():
-                if name.startswith(CHAIN) and name.partition("/")[0] < chain.name:
+                if name.startswith(parts.CHAIN) and name.partition("/")[0] < chain.name:
                     await self._objects.delete(name)
 
     async def _tell(self, *, now: bool = False) -> None:
@@ -319,8 +299,8 @@ class Shipper:
             return
         # Not the present: a change may still wait for the place when a copy is whole.
         at = max(chain.at, self._shipped_at)
-        current = Current(chain.name, chain.number, at)
-        await self._objects.put(CURRENT, written_record(CURRENT, current, self._shipping.key))
+        current = parts.Current(chain.name, chain.number, at)
+        await self._objects.put(parts.CURRENT, parts.written_record(parts.CURRENT, current, self._shipping.key))
         self._told_at = trio.current_time()
         if not self.state.untold:
             self._well(at)

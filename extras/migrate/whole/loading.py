@@ -23,26 +23,7 @@ from msgspec.structs import replace
 
 from actors.settings import Settings
 from actors.signatures import new_secret
-from extras.migrate.whole.reading import (
-    Address,
-    Checked,
-    End,
-    Head,
-    Hook,
-    Key,
-    Log,
-    Query,
-    Tagged,
-    VerifiedEvent,
-    Watch,
-    Withdrawn,
-    arrived,
-    begins_export,
-    counted,
-    day_number,
-    last_day,
-    read,
-)
+from extras.migrate.whole import reading
 from sanderling.client.terminal import print_json
 from sanderling.data_folder import STAGE, named_vault, working_in
 from sanderling.engines import Engine, engine_of
@@ -75,8 +56,8 @@ CLOSE_WITHIN = 30.0
 class ImportResult(NamedTuple):
     """speechless: sources paused without their greeting. keys: signing keys whose public halves are published, too."""
 
-    head: Head
-    end: End
+    head: reading.Head
+    end: reading.End
     speechless: tuple[str, ...]
     keys: tuple[str, ...]
 
@@ -85,19 +66,19 @@ class _Report:
     """Collects the result while reading."""
 
     def __init__(self) -> None:
-        self._head: Head | None = None
-        self._end: End | None = None
+        self._head: reading.Head | None = None
+        self._end: reading.End | None = None
         self._speechless: list[str] = []
         self._keys: list[str] = []
 
-    def note(self, line: Checked) -> None:
-        if isinstance(line, Head):
+    def note(self, line: reading.Checked) -> None:
+        if isinstance(line, reading.Head):
             self._head = line
-        elif isinstance(line, End):
+        elif isinstance(line, reading.End):
             self._end = line
-        elif isinstance(line, Watch) and line.greets:
+        elif isinstance(line, reading.Watch) and line.greets:
             self._speechless.append(line.source.id)
-        elif isinstance(line, Key):
+        elif isinstance(line, reading.Key):
             self._keys.append(line.key_id)
 
     def loaded(self) -> ImportResult:
@@ -108,7 +89,7 @@ class _Report:
 
 def look_through(stream: BinaryIO, name: str) -> ImportResult:
     report = _Report()
-    for line in read(stream, name):
+    for line in reading.read(stream, name):
         report.note(line)
     return report.loaded()
 
@@ -119,10 +100,12 @@ def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable
     if not engine.elsewhere:
         return load(stream, name, Path(settings.data), entropy)
     with engine.command_errors():
-        return trio.run(_fill_database, engine, read(stream, name), entropy)
+        return trio.run(_fill_database, engine, reading.read(stream, name), entropy)
 
 
-async def _fill_database(engine: Engine, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
+async def _fill_database(
+    engine: Engine, lines: Iterator[reading.Checked], entropy: Callable[[int], bytes]
+) -> ImportResult:
     async with engine.importing(wall) as storage:
         return await _filled(storage, lines, entropy)
 
@@ -134,14 +117,16 @@ def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], byt
         lock.acquire()
         try:
             with staged(folder) as stage:
-                loaded = trio.run(_fill, stage, folder, read(stream, name), entropy)
+                loaded = trio.run(_fill, stage, folder, reading.read(stream, name), entropy)
                 put_in_place(stage, folder)
                 return loaded
         finally:
             lock.release()
 
 
-async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
+async def _fill(
+    stage: Path, folder: Path, lines: Iterator[reading.Checked], entropy: Callable[[int], bytes]
+) -> ImportResult:
     storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named_vault(environ()))
     try:
         await _refuse_unless_empty(storage, folder)
@@ -151,7 +136,7 @@ async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Ca
             await storage.aclose()
 
 
-async def _filled(storage: Storage, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
+async def _filled(storage: Storage, lines: Iterator[reading.Checked], entropy: Callable[[int], bytes]) -> ImportResult:
     filling, report = _Filling(storage, entropy), _Report()
     for line in lines:
         await filling.take(line)
@@ -184,42 +169,42 @@ class _Filling:
         self._events: list[Stored] = []
         self._weight = 0
         self._puts: list[Callable[[], Awaitable[None]]] = []
-        self._kind: type[Checked] | None = None
+        self._kind: type[reading.Checked] | None = None
 
-    async def take(self, line: Checked) -> None:
+    async def take(self, line: reading.Checked) -> None:
         """Raises StorageError."""
         if type(line) is not self._kind or len(self._puts) == MOST_PUTS:
             await self._put()
         self._kind = type(line)
         match line:
-            case Head():
+            case reading.Head():
                 pass
-            case Log():
+            case reading.Log():
                 self._floor = seq_of(line.forgotten)
                 self._matched = None if line.matched is None else seq_of(line.matched)
                 await self._storage.log.adopt((), self._floor, self._storage.lease)
-            case Key():
+            case reading.Key():
                 await self._storage.keys.add_public([PublicKey(line.key_id, line.x, line.created_at)])
-            case Watch():
+            case reading.Watch():
                 self._watch(line)
-            case Query():
-                self._query(line.alert, {day_number(name): n for name, n in line.matched.items()})
-            case Hook():
-                hook = arrived(line.destination, new_secret(self._entropy(SECRET_SIZE)))
+            case reading.Query():
+                self._query(line.alert, {reading.day_number(name): n for name, n in line.matched.items()})
+            case reading.Hook():
+                hook = reading.arrived(line.destination, new_secret(self._entropy(SECRET_SIZE)))
                 self._puts.append(partial(self._storage.alerts.put_destination, hook))
-            case Tagged(defaults):
+            case reading.Tagged(defaults):
                 self._puts.append(partial(self._tag, defaults))
-            case Address():
+            case reading.Address():
                 self._puts.append(partial(self._storage.publications.put, line.publication))
-            case Withdrawn():
+            case reading.Withdrawn():
                 retraction = Retraction(seq_of(line.event), line.event, line.at)
                 self._puts.append(partial(self._storage.publications.retract, retraction))
-            case VerifiedEvent(stored):
+            case reading.VerifiedEvent(stored):
                 self._events.append(stored)
                 self._weight += len(stored.body)
                 if len(self._events) == MOST_EVENTS or self._weight > MOST_BYTES:
                     await self._adopt()
-            case End():
+            case reading.End():
                 await self._adopt()
                 await self._match()
             case _:
@@ -244,7 +229,7 @@ class _Filling:
     async def _tag(self, defaults: TagDefaults) -> None:
         await self._storage.tag_defaults.edit(defaults.tag, lambda _: defaults)
 
-    def _watch(self, line: Watch) -> None:
+    def _watch(self, line: reading.Watch) -> None:
         source = replace(line.source, enabled=False) if line.greets else line.source
         # The record of past checks stays with the other instance, which knows when it ran.
         state = SourceState(source.id, replace(line.memory, tally=b"", cookies=""), line.base)
@@ -255,7 +240,7 @@ class _Filling:
         before = alert.match_count - sum(days.values())
         self._puts.append(partial(self._storage.alerts.put, replace(alert, match_count=before)))
         for day in sorted(days):
-            at = alert.last_match_at if day == last_day(alert) else Millis(day * 86_400_000)
+            at = alert.last_match_at if day == reading.last_day(alert) else Millis(day * 86_400_000)
             assert at is not None
             self._hits.append(Hit(alert.id, days[day], at))
 
@@ -325,7 +310,7 @@ def whole_instance(file: str, program: str | None) -> Iterator[BinaryIO | None]:
     with ExitStack() as undo:
         try:
             stream = _standard_input() if file == "-" else undo.enter_context(Path(file).open("rb"))
-            found = program is not None or begins_export(stream.peek(BEGINNING))
+            found = program is not None or reading.begins_export(stream.peek(BEGINNING))
         except OSError as error:
             raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.", Exit.USAGE) from None
         yield stream if found else None
@@ -365,7 +350,7 @@ def _tell(loaded: ImportResult, where: str, *, as_json: bool) -> None:
         print_json({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
         return
     of = plain(f"an instance of Sanderling {head.version[:40]}, {head.made_at[:40]}")
-    click.echo(f"{counted(end)}: {where}, of {of}.", err=True)
+    click.echo(f"{reading.counted(end)}: {where}, of {of}.", err=True)
     if loaded.keys:
         shown = ", ".join(loaded.keys[:MOST_KEYS]) + (" ..." if len(loaded.keys) > MOST_KEYS else "")
         click.echo(

@@ -26,31 +26,7 @@ from msgspec.structs import replace
 
 from actors.settings import Settings
 from actors.signatures import public_half
-from extras.migrate.whole.reading import (
-    COUNTED,
-    FORMAT,
-    KIND_NAMES,
-    Address,
-    End,
-    EventLine,
-    Head,
-    Hook,
-    Key,
-    Line,
-    Log,
-    Query,
-    Span,
-    Tagged,
-    Watch,
-    Withdrawn,
-    day_name,
-    encode,
-    is_export,
-    last_day,
-    left_out,
-    moved,
-    named,
-)
+from extras.migrate.whole import reading
 from sanderling import __version__
 from sanderling.data_folder import named_vault, working_in
 from sanderling.engines import engine_of
@@ -88,18 +64,20 @@ class ExportWriter:
         self._digest = hashlib.sha256()
         self._count: Counter[type[Struct]] = Counter()
 
-    def head(self, head: Head) -> None:
-        self._write(encode(head) + b"\n")
+    def head(self, head: reading.Head) -> None:
+        self._write(reading.encode(head) + b"\n")
 
-    def put(self, line: Line) -> None:
-        text = encode(line) + b"\n"
+    def put(self, line: reading.Line) -> None:
+        text = reading.encode(line) + b"\n"
         self._digest.update(text)
         self._count[type(line)] += 1
         self._write(text)
 
-    def end(self) -> End:
-        end = End(**{name: self._count[kind] for name, kind in COUNTED.items()}, sha256=self._digest.hexdigest())
-        self._write(encode(end) + b"\n")
+    def end(self) -> reading.End:
+        end = reading.End(
+            **{name: self._count[kind] for name, kind in reading.COUNTED.items()}, sha256=self._digest.hexdigest()
+        )
+        self._write(reading.encode(end) + b"\n")
         return end
 
     def _write(self, text: bytes) -> None:
@@ -109,7 +87,9 @@ class ExportWriter:
             raise CannotWrite(error) from None
 
 
-def write_export(opened: AbstractAsyncContextManager[Storage], file: str, since: Seq | None, *, events: bool) -> End:
+def write_export(
+    opened: AbstractAsyncContextManager[Storage], file: str, since: Seq | None, *, events: bool
+) -> reading.End:
     """Export a snapshot to a file, `-` for stdout. Raises CommandFailed, and BrokenPipeError if the reader stops."""
     made_at = now()
     try:
@@ -146,23 +126,23 @@ async def export(
     since: Seq | None,
     *,
     events: bool = True,
-) -> End:
+) -> reading.End:
     """opened: a snapshot. since: only events after this position. Raises CommandFailed, CannotWrite."""
-    span: Span = "none" if not events else "all" if since is None else "since"
+    span: reading.Span = "none" if not events else "all" if since is None else "since"
     async with opened as storage:
         floor, _, newest = await storage.log.bounds()
         begin = Seq(max(floor, newest if not events else min(since or START, newest)))
         matched = await storage.outbox.cursor(MATCHED)
         written = ExportWriter(out)
-        written.head(Head(FORMAT, __version__, rfc3339(made_at), span, left_out()))
-        written.put(Log(id_of(begin, 0), named(matched)))
+        written.head(reading.Head(reading.FORMAT, __version__, rfc3339(made_at), span, reading.left_out()))
+        written.put(reading.Log(id_of(begin, 0), reading.named(matched)))
         await _keys(storage, written)
         await _sources(storage, written)
         await _alerts(storage, written)
         hooks = await storage.alerts.destinations()
         for destination in hooks:
             missed = await _missed_after(storage, destination, matched or START)
-            written.put(Hook(moved(destination, missed)))
+            written.put(reading.Hook(reading.moved(destination, missed)))
         await _tags(storage, written, {hook.id for hook in hooks})
         await _publications(storage, written)
         await _events(storage, written, begin)
@@ -172,7 +152,7 @@ async def export(
 async def _keys(storage: Storage, written: ExportWriter) -> None:
     keys = {key.key_id: key for key in (*map(public_half, await storage.keys.signing()), *await storage.keys.public())}
     for key in sorted(keys.values(), key=lambda key: (key.created_at, key.key_id)):
-        written.put(Key(key.key_id, key.x, key.created_at))
+        written.put(reading.Key(key.key_id, key.x, key.created_at))
 
 
 async def _sources(storage: Storage, written: ExportWriter) -> None:
@@ -180,27 +160,27 @@ async def _sources(storage: Storage, written: ExportWriter) -> None:
     while page := await storage.sources.page(after, PAGE):
         for source, hot, base in ((each.source, each.hot, each.base) for each in page):
             memory = replace(hot.without_secret, tally=b"")  # the tally counts this instance's own checks
-            written.put(Watch(source.without_secret, source.secret is not None, memory, base))
+            written.put(reading.Watch(source.without_secret, source.secret is not None, memory, base))
         after = page[-1].source.id
 
 
 async def _alerts(storage: Storage, written: ExportWriter) -> None:
     alerts = await storage.alerts.all()
-    newest = max((day for alert in alerts if (day := last_day(alert)) is not None), default=0)
+    newest = max((day for alert in alerts if (day := reading.last_day(alert)) is not None), default=0)
     days = range(newest - KEPT_DAYS + 1, newest + 1)
     for start in range(0, len(alerts), PAGE):
         page: Sequence[Alert] = alerts[start : start + PAGE]
         met = await storage.alerts.matched([alert.id for alert in page], days)
         for alert in page:
-            written.put(Query(alert, _days(alert, met.get(alert.id, {}))))
+            written.put(reading.Query(alert, _days(alert, met.get(alert.id, {}))))
 
 
 def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
     """Return an alert's matches of recent days; nothing if a clock step left them in disorder."""
-    newest = last_day(alert)
+    newest = reading.last_day(alert)
     if newest is None or newest not in met:
         return {}
-    return {day_name(day): met[day] for day in sorted(met) if newest - KEPT_DAYS < day <= newest}
+    return {reading.day_name(day): met[day] for day in sorted(met) if newest - KEPT_DAYS < day <= newest}
 
 
 async def _missed_after(storage: Storage, destination: Destination, matched: Seq) -> Seq | None:
@@ -214,16 +194,18 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
 
 async def _tags(storage: Storage, written: ExportWriter, hooks: Set[str]) -> None:
     for defaults in await storage.tag_defaults.all():
-        written.put(Tagged(replace(defaults, destinations=tuple(id for id in defaults.destinations if id in hooks))))
+        written.put(
+            reading.Tagged(replace(defaults, destinations=tuple(id for id in defaults.destinations if id in hooks)))
+        )
 
 
 async def _publications(storage: Storage, written: ExportWriter) -> None:
     for publication in await storage.publications.all():
-        written.put(Address(replace(publication, token=None)))
+        written.put(reading.Address(replace(publication, token=None)))
     before = Seq(LAST_SEQ)
     while page := await storage.publications.retracted(START, before, PAGE):
         for retraction in page:
-            written.put(Withdrawn(retraction.id, retraction.at))
+            written.put(reading.Withdrawn(retraction.id, retraction.at))
         before = page[-1].seq
 
 
@@ -231,7 +213,7 @@ async def _events(storage: Storage, written: ExportWriter, after: Seq) -> None:
     while True:
         page = await storage.log.read(after, PAGE, EVERYTHING)
         for event in page.events:
-            written.put(EventLine(KIND_NAMES[event.kind], Raw(event.body)))
+            written.put(reading.EventLine(reading.KIND_NAMES[event.kind], Raw(event.body)))
         if page.scanned >= page.head:
             return
         after = page.scanned
@@ -264,7 +246,7 @@ def _unwritable(target: str, error: OSError) -> CommandFailed:
 def _refuse(target: Path) -> None:
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.ndjson'}.")
-    if target.exists() and not is_export(target):
+    if target.exists() and not reading.is_export(target):
         raise CommandFailed(f"{target}: exists and is no export, so it stays unchanged. Name another file.")
     if not target.parent.is_dir():
         raise CommandFailed(f"{target.parent}: there is no such folder.")

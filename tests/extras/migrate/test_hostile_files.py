@@ -18,7 +18,7 @@ from actors.messages.requests import NewSource
 from actors.query import parse
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
-from extras.migrate import changedetection, detection, lists
+from extras.migrate import changedetection, detection, drafting, lists
 from extras.migrate.detection import kind_of
 from extras.migrate.drafting import Kind, NotReadable, Plan, wire
 from extras.migrate.execution import as_json, as_text
@@ -156,7 +156,7 @@ def test_groups_that_are_none_do_no_harm() -> None:
 
 
 def test_more_than_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changedetection, "MOST_ITEMS", 1)
+    monkeypatch.setattr(drafting, "MOST_ITEMS", 1)
     monkeypatch.setattr(lists, "MOST_LINES", 1)
     for kind, data in (("changedetection", samples.old_datastore()), ("csv", SAMPLES["csv"])):
         with pytest.raises(NotReadable, match="at most 1 "):
