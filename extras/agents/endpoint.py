@@ -93,8 +93,7 @@ async def stream(call: Call) -> Answer:
     call.streams.check_room(call.key)
     storage, cursor = call.context.storage, _place(call, subscriber)
     reader = UpdateReader(storage.log, storage.tail, subscriber, cursor)
-    headers = _STREAMED | {REPLAY_FROM: reader.replay_from}
-    return Answer(b"", media=MEDIA["sse"], headers=headers, stream=reader)
+    return Answer(b"", media=MEDIA["sse"], headers=_STREAMED | {REPLAY_FROM: reader.replay_from}, stream=reader)
 
 
 def _place(call: Call, subscriber: Subscriber) -> Seq:
@@ -139,7 +138,6 @@ def _check(call: Call) -> None:
 
 def _check_origin(call: Call) -> None:
     settings, origin = call.context.settings, call.headers.get("Origin", "").lower()
-    own = (*settings.cors_origins, settings.public_url())
-    if origin and origin not in own and not _LOCAL.fullmatch(origin):
+    if origin and origin not in (*settings.cors_origins, settings.public_url()) and not _LOCAL.fullmatch(origin):
         says = f"Pages of {plain(origin)[:200]} may not use this; the setting cors_origins names those that may."
         raise Refusal("forbidden", says)

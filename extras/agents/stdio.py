@@ -62,13 +62,11 @@ class Bridge:
         return answered
 
     async def _ask(self, line: bytes, repeated: dict[str, str] | None = None) -> tuple[bytes, Any]:
-        headers = _HEADERS | (repeated or self._session)
-        answered = await self._client.ask("POST", "/mcp", content=line, headers=headers)
+        answered = await self._client.ask("POST", "/mcp", content=line, headers=_HEADERS | (repeated or self._session))
         return answered.content.rstrip(), answered.headers
 
     def _remember(self, message: dict[str, Any], line: bytes, answered: bytes, session: str) -> None:
-        told = _read(answered) or {}
-        if "result" not in told:
+        if "result" not in (_read(answered) or {}):
             return
         uri = str((message.get("params") or {}).get("uri", ""))
         match message.get("method"):

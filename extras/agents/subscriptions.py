@@ -49,8 +49,7 @@ class Subscriber:
 
     def touched(self, sources: Sequence[SourceId]) -> list[str]:
         """Return the subscribed resources that events of these sources change."""
-        uris = dict.fromkeys(f"{OF_SOURCE}{source}" for source in sources)
-        told = [uri for uri in uris if uri in self.resources]
+        told = [uri for uri in dict.fromkeys(f"{OF_SOURCE}{source}" for source in sources) if uri in self.resources]
         return [*told, CHANGES] if sources and CHANGES in self.resources else told
 
 

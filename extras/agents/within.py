@@ -113,8 +113,7 @@ class Service:
 
     async def named(self, path: str, name: str) -> dict[str, Any]:
         """Return an alert or a destination by its id, its name, or a part of it. Raises Refused."""
-        found = await self.get(path, limit=1_000)
-        names = [(one, one.get("name") or one.get("label", "")) for one in found]
+        names = [(one, one.get("name") or one.get("label", "")) for one in await self.get(path, limit=1_000)]
         exact = [one for one, called in names if name in (one["id"], called)]
         near = exact or [one for one, called in names if name.casefold() in called.casefold()]
         if len(near) == 1:
@@ -129,8 +128,7 @@ class Service:
             return str(UUID(name))
         except ValueError:
             found = await self.get("/v1/sources", q=name, limit=_NAMED + 1)
-        exact = [one for one in found if name in (one["url"], one["title"], one["found_title"])]
-        found = exact or found
+        found = [one for one in found if name in (one["url"], one["title"], one["found_title"])] or found
         if len(found) == 1:
             return str(found[0]["id"])
         if not found:
@@ -175,12 +173,11 @@ class Tool:
         }
         shape = msgspec.json.schema(self.takes)
         shown = f" Example: {msgspec.json.encode(self.example).decode()}." if self.example else ""
-        schema = shape["$defs"][self.takes.__name__]
         return {
             "name": self.name,
             "title": self.title,
             "description": self.says + shown,
-            "inputSchema": schema,
+            "inputSchema": shape["$defs"][self.takes.__name__],
             "annotations": hints,
         }
 

@@ -108,8 +108,7 @@ class _DestinationKind(Struct):
 
 
 async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -> groups.State:
-    asked = [kind for kind in KINDS.values() if kind.id in kinds]
-    records = {kind.id: await _all(client, kind) for kind in asked}
+    records = {kind.id: await _all(client, kind) for kind in KINDS.values() if kind.id in kinds}
     found = await client.ask("GET", "/v1/destination-kinds") if DESTINATIONS in kinds else None
     return groups.State(records, {} if found is None else _private(found.content))
 
@@ -317,8 +316,7 @@ class Actor:
 
     async def _make(self, kind: Kind, act: Act) -> str:
         assert act.wanted is not None
-        answer = await self._made(kind, act.wanted)
-        return await self._settle(kind, act.wanted, answer.content)
+        return await self._settle(kind, act.wanted, (await self._made(kind, act.wanted)).content)
 
     async def _make_each(self, kind: Kind, acts: Sequence[Act], tries: int = 1) -> None:
         """Create several records with one request; if it is refused as a whole, create them one by one."""
@@ -417,13 +415,11 @@ class Actor:
 
     def _body(self, kind: Kind, wanted: DesiredRecord) -> dict[str, Any]:
         secrets = {name: secret.value for name, secret in wanted.secrets.items()}
-        values = {**wanted.values, **wanted.new}
-        body = kind.body(values, secrets, self._names.id_of)
+        body = kind.body({**wanted.values, **wanted.new}, secrets, self._names.id_of)
         return {**kind.making, **body, "managed": self._mark(kind, wanted)}
 
     def _mark(self, kind: Kind, wanted: DesiredRecord) -> dict[str, str]:
-        mark = Managed(self._plan.workspace, wanted.name, applied_of(kind, wanted))
-        return dict(msgspec.to_builtins(mark))
+        return dict(msgspec.to_builtins(Managed(self._plan.workspace, wanted.name, applied_of(kind, wanted))))
 
 
 def _watches(act: Act) -> bool:

@@ -159,8 +159,7 @@ async def planned(client: WaitingClient, folder: Path, asked: ApplyFlags) -> Pla
 
 def _read(folder: Path, workspace: str | None) -> DesiredState:
     name = folder.resolve().name.lower()
-    called = name if fullmatch("[a-z0-9][a-z0-9_-]{0,62}", name) else ""
-    return read_folder(folder, environ(), workspace, called=called)
+    return read_folder(folder, environ(), workspace, called=name if fullmatch("[a-z0-9][a-z0-9_-]{0,62}", name) else "")
 
 
 def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:

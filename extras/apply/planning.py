@@ -117,12 +117,11 @@ def too_many(plan: Plan) -> str:
 def applied_of(kind: Kind, wanted: DesiredRecord) -> str:
     """Return the applied values for the mark: a digest of each value that is not the default."""
     defaults = kind.defaults
-    said = (
+    return " ".join(
         f"{name}={digest_of(value)}"
         for name, value in sorted(wanted.values.items())
         if name not in defaults or value != defaults[name]
-    )
-    return " ".join(said)[:MOST_APPLIED]
+    )[:MOST_APPLIED]
 
 
 class Matches:
@@ -174,8 +173,7 @@ def _by(there: Sequence[ServiceRecord], key: Callable[[ServiceRecord], object]) 
 
 def changes_of(kind: Kind, wanted: DesiredRecord, there: ServiceRecord, names: Names) -> Iterator[FieldChange]:
     before = _applied(there)
-    options = {name: None for name in there.values if PART in name}
-    for name, value in {**options, **wanted.values}.items():
+    for name, value in {**{name: None for name in there.values if PART in name}, **wanted.values}.items():
         if name in wanted.secrets or (name not in there.values and PART not in name):
             continue
         now = there.values.get(name)
@@ -270,8 +268,7 @@ class _Planner:
             if of == SOURCES:
                 values[field] = tuple(self._source_named(kind, wanted, name) for name in values[field])
         values, secrets = kind.spelt(values), dict(wanted.secrets)
-        private = self._state.private.get(str(values.get("kind")), frozenset()) if kind.id == DESTINATIONS else ()
-        for name in private:
+        for name in self._state.private.get(str(values.get("kind")), frozenset()) if kind.id == DESTINATIONS else ():
             if values.get(name):
                 secrets[name] = Secret(str(values[name]), "the file itself")
                 says = f"{wanted.place.table}.{name} lets somebody in, and is written in {wanted.place.file}"
@@ -331,8 +328,7 @@ class _Planner:
     def _secrets(self, kind: Kind, wanted: DesiredRecord, there: ServiceRecord) -> Iterator[FieldChange]:
         """Yield the secrets to change, never their values."""
         for name, secret in wanted.secrets.items():
-            has = name in there.sealed or name in there.values or name == "secret"
-            if secret.value is None and has:
+            if secret.value is None and (name in there.sealed or name in there.values or name == "secret"):
                 self.notes.append(f"{kind.id}.{wanted.name}: {name} is not compared, as {secret.says} is not there")
             elif secret.value is None:
                 self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, nor is it at the service")
@@ -344,8 +340,7 @@ class _Planner:
     def _is_other(self, kind: Kind, wanted: DesiredRecord, there: ServiceRecord, name: str, value: str) -> bool:
         """Return whether a secret differs from the service's; only the service can compare sealed ones."""
         if name in there.values and name not in self._state.private.get(str(wanted.values.get("kind")), ()):
-            spelt = kind.spelt({**wanted.values, name: value})
-            return bool(spelt.get(name) != there.values[name])
+            return bool(kind.spelt({**wanted.values, name: value}).get(name) != there.values[name])
         if name not in there.sealed and name != "secret":
             return True
         doubt = Doubt(kind.id, there.record.id, name, value)

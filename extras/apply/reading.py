@@ -88,15 +88,11 @@ def line_of(text: str, table: str, key: str = "") -> int:
     found, inside = 0, not table
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
-            inside = _joined(header[1]) == table
+            inside = ".".join(_one(step.groups()) for step in _STEP.finditer(header[1])) == table
             found = number if inside and not found else found
         elif inside and key and (named := _KEY.match(line)) and _one(named.groups()) == key:
             return number
     return found
-
-
-def _joined(header: str) -> str:
-    return ".".join(_one(step.groups()) for step in _STEP.finditer(header))
 
 
 def _one(groups: tuple[str | None, ...]) -> str:

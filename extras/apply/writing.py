@@ -70,8 +70,7 @@ def _counts(tables: Mapping[str, Sequence[Table]]) -> Mapping[str, int]:
 
 def _lines(kind: str, table: Table) -> Iterator[str]:
     yield f"\n[{kind}.{key_of(table.name)}]"
-    order = TABLES[kind].table.__struct_fields__
-    for name in sorted(table.fields, key=order.index):
+    for name in sorted(table.fields, key=TABLES[kind].table.__struct_fields__.index):
         yield f"{name} = {value_of(table.fields[name])}"
 
 

@@ -265,8 +265,7 @@ class Engine:
                 self._heard += 1
                 for text in texts:
                     self._hand_out(read(text))
-            why = await self._line.last_word()
-            self.end(why or "it hung up")
+            self.end(await self._line.last_word() or "it hung up")
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             self.end(BROKE)
         except (BadMessage, TypeError, AttributeError) as error:

@@ -123,8 +123,7 @@ class _Exchanges:
         while (request := await self._request()) is not None:
             target = _read_target(request)
             if isinstance(target, Trouble):
-                text = bytes(request.target).decode("latin-1")
-                await self._answer(400, self._lease.note(text[:_SHOWN], 0, target))
+                await self._answer(400, self._lease.note(bytes(request.target).decode("latin-1")[:_SHOWN], 0, target))
                 return
             stream = await self._opened(target)
             if isinstance(stream, Trouble):

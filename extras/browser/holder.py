@@ -295,8 +295,7 @@ def _unshare(libc: ctypes.CDLL, what: int) -> None:
 
 def _raise_loopback() -> None:
     with socket.socket() as any_socket:
-        asked = struct.pack("16sh14x", b"lo", 0)
-        (flags,) = struct.unpack_from("16xh", fcntl.ioctl(any_socket, _SIOCGIFFLAGS, asked))
+        (flags,) = struct.unpack_from("16xh", fcntl.ioctl(any_socket, _SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0)))
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _UP))
 
 

@@ -190,8 +190,7 @@ class PageView:
 
     def filled(self) -> Sequence[tuple[str, int]]:
         """Return the URLs whose JSON filled the page, and its size, largest first."""
-        found = sorted((pair for pair in self._filling.values() if pair[1]), key=lambda pair: -pair[1])
-        return found[:MOST_FILLED]
+        return sorted((pair for pair in self._filling.values() if pair[1]), key=lambda pair: -pair[1])[:MOST_FILLED]
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -530,8 +529,7 @@ class PageView:
         """Return when the page will have been quiet for long enough, without further requests."""
         if not self._loaded:
             return self._read_by
-        waited = [since + PATIENCE for since in self._open.values()]
-        return max([self._moved_at + QUIET, *waited])
+        return max([self._moved_at + QUIET, *[since + PATIENCE for since in self._open.values()]])
 
     def _end_of_time(self) -> None:
         """Handle the deadline. A document that was read counts; else report the obstacle."""
@@ -599,8 +597,7 @@ class PageView:
 
     def _shoot(self) -> Iterator[Command]:
         self.state, self._asking = PageViewState.SHOWING, True
-        height = max(1, min(self._height, SHOT_HEIGHT))
-        clip = {"x": 0, "y": 0, "width": SHOT_WIDTH, "height": height, "scale": 1}
+        clip = {"x": 0, "y": 0, "width": SHOT_WIDTH, "height": max(1, min(self._height, SHOT_HEIGHT)), "scale": 1}
         yield self._told(
             "Page.captureScreenshot",
             "shown",

@@ -191,8 +191,7 @@ class RemoteBrowser:
             self._open = False  # the next run of the pool reopens it
 
     def _hosts(self) -> Sequence[str]:
-        local = () if self._address.tls else (f"localhost:{self._address.port}",)
-        return self._address.authority, *local
+        return self._address.authority, *(() if self._address.tls else (f"localhost:{self._address.port}",))
 
     async def _target(self) -> str:
         address = self._address

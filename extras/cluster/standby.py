@@ -79,8 +79,7 @@ class StandbyCopy:
         return self._folder / f"{self.applied.chain}.db"
 
     def put_part(self, chain: str, number: int, body: bytes) -> None:
-        path = self._folder / f"{chain}.db"
-        fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fd = os.open(self._folder / f"{chain}.db", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             os.pwrite(fd, body, number * parts.PART)
         finally:

@@ -69,8 +69,7 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | Non
     elif packaged:
         click.echo(f"\nThe service has {held} show pages. `sudo sanderling doctor` says what holds it.")
     else:
-        first = not found.data or found.owed == "first start"
-        _tell_next(layout, set_up_link(layout, environ()) if first else "")
+        _tell_next(layout, set_up_link(layout, environ()) if not found.data or found.owed == "first start" else "")
     return Exit.WELL
 
 

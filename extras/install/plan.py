@@ -30,7 +30,7 @@ class FoundInstallation:
     previous: str = ""
     command: str = ""
     unit: str | None = None
-    units.beside: bool = False
+    beside: bool = False
     settings: bool = False
     data: bool = False
     data_link: str = ""
@@ -290,8 +290,7 @@ def _letting_go(layout: units.Layout, found: FoundInstallation, *, purge: bool, 
     if live and layout.browser_socket in found.browser:
         yield Run(("systemctl", "disable", "--now", units.BROWSER_SOCKET), may_fail=True)
     for path, text in found.browser.items():
-        is_new = path.suffix == ".new"
-        if not (purge or is_new or units.is_unedited(text)):
+        if not (purge or path.suffix == ".new" or units.is_unedited(text)):
             yield Keep(path, "it has been edited")
         else:
             yield Remove(path)

@@ -205,7 +205,7 @@ def with_browser(settings: str) -> str:
     'SANDERLING_PORT=80\\n#SANDERLING_BROWSER=off\\nSANDERLING_BROWSER=unix:/run/sanderling-browser.sock\\n'
     """
     lines = settings.splitlines()
-    if _chosen(lines) == [LINE]:
+    if [line.strip() for line in lines if _chooses(line)] == [LINE]:
         return settings
     kept = [f"#{line}" if _chooses(line) else line for line in lines]
     parted = [""] if kept and kept[-1].endswith("\\") else []  # a trailing backslash would swallow our line
@@ -214,10 +214,6 @@ def with_browser(settings: str) -> str:
 
 def without_browser(settings: str) -> str:
     return "".join(line for line in settings.splitlines(keepends=True) if line.strip() != LINE)
-
-
-def _chosen(lines: list[str]) -> list[str]:
-    return [line.strip() for line in lines if _chooses(line)]
 
 
 def _chooses(line: str) -> bool:

@@ -129,8 +129,7 @@ def contents() -> dict[str, list[str]]:
     """Raises CommandFailed if the pages are missing."""
     there = {path.stem for path in _files("*.md")} | set(WRITTEN)
     kinds = {kind: [name for name in names if name in there] for kind, names in KINDS.items()}
-    placed = {name for names in kinds.values() for name in names}
-    kinds["How to"] += sorted(there - placed)
+    kinds["How to"] += sorted(there - {name for names in kinds.values() for name in names})
     kinds["Why"] += [DECISIONS + path.stem for path in _files("decisions/*.md") if path.stem != "README"]
     return {kind: names for kind, names in kinds.items() if names}
 

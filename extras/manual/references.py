@@ -33,8 +33,7 @@ def _below(name: str, command: click.Command) -> Iterator[tuple[str, click.Comma
 
 def words_of(command: click.Command) -> tuple[str, str]:
     r"""Return a command's explanation and its examples, which follow a \b in its help."""
-    text = inspect.cleandoc(command.help or "")
-    words, _, examples = text.partition("\b\n")
+    words, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
     return words.strip(), examples.rstrip()
 
 

@@ -257,10 +257,9 @@ class _Reading:
         backend = drafting.text(self._watch, "fetch_backend") or "system"
         if backend == "system":
             backend = drafting.text(self._store.application, "fetch_backend")
-        rendered = backend not in PLAIN_BACKENDS
         return (
             drafting.shown(self._drafting.note, self._place, "fetch_backend", posts=posts)
-            if rendered
+            if backend not in PLAIN_BACKENDS
             else drafting.PLAIN
         )
 

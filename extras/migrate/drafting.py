@@ -275,7 +275,7 @@ def with_distinct_names(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert
     of an alert over too many sources are numbered: their destinations are equal. `other` is the marked name of an
     unmarked alert and vice versa: the alert's previous name if its namesakes come or go.
     """
-    every = [(alert, _mark(alert)) for alert in alerts]
+    every = [(alert, sha256(msgspec.json.encode(alert.destinations)).hexdigest()[:_DIGITS]) for alert in alerts]
     marks: dict[Key, set[str]] = {}
     for alert, mark in every:
         marks.setdefault(key_of(alert), set()).add(mark)
@@ -287,10 +287,6 @@ def with_distinct_names(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert
         names = _called(alert.body.name, number), _called(alert.body.name, mark, number)
         name, other = names if len(marks[key]) == 1 else names[::-1]
         yield replace(alert, body=replace(alert.body, name=name), other=other)
-
-
-def _mark(alert: PlannedAlert) -> str:
-    return sha256(msgspec.json.encode(alert.destinations)).hexdigest()[:_DIGITS]
 
 
 def _called(name: str, *marks: str) -> str:
@@ -498,11 +494,10 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
     if "jsonpath" in kinds:
         return selectors[0] if len(selectors) == 1 else None
     translator = HTMLTranslator()
-    paths = (
+    return XPATH + " | ".join(
         translator.css_to_xpath(bare_selector(one)) if selector_kind(one) == "css" else bare_selector(one)
         for one in selectors
     )
-    return XPATH + " | ".join(paths)
 
 
 MOST_ITEMS = 100_000
@@ -611,8 +606,7 @@ def pattern(expression: str, *, wide: bool = False) -> str:
     body = _FLAGS.sub("", expression.strip())
     grouped = _GROUPED.fullmatch(body)
     body = body if grouped is None else grouped[1]
-    sides = [_side(side, expression, wide) for side in re.split(r"(?<!\\)\|", body)]
-    return any_of(sides)
+    return any_of([_side(side, expression, wide) for side in re.split(r"(?<!\\)\|", body)])
 
 
 def _side(text: str, whole: str, wide: bool) -> str:

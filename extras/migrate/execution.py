@@ -175,8 +175,7 @@ class SourceImport:
         if url in self._wanted:
             self.ids[url] = id_
         says = _waits(record) if new else _differs(source, record)
-        untouched = record["updated_at"] == record["created_at"]
-        if not source.enabled and record["enabled"] and (new or untouched):
+        if not source.enabled and record["enabled"] and (new or record["updated_at"] == record["created_at"]):
             try:
                 await self._client.ask("POST", f"/v1/sources/{id_}/disable")
                 says = says if new else "; ".join(filter(None, (says, "paused, as in the file")))

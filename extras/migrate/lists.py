@@ -44,8 +44,7 @@ def read_urls(data: bytes) -> Plan:
             continue
         rest, _, title = text.partition(" | ")
         url, *words = rest.split(None, 1)
-        tags = words[0].split(",") if words else ()
-        drafting.source(f"line {number}", url, title=title, tags=tags)
+        drafting.source(f"line {number}", url, title=title, tags=words[0].split(",") if words else ())
     return drafting.plan("urls")
 
 
@@ -75,7 +74,6 @@ def _row(drafting: Drafting, place: str, cells: Mapping[str, str]) -> None:
         says = f"{shortened(kind, 40)!r} is not one of {', '.join(TIERS)}: the type is detected"
         drafting.note(place, "type", "impossible", says)
     tags = re.split(r"[,;]", cells.get("tags", ""))
-    seconds = _seconds(drafting, place, cells.get("interval", "").strip())
     drafting.source(
         place,
         cells.get("url", ""),
@@ -83,7 +81,7 @@ def _row(drafting: Drafting, place: str, cells: Mapping[str, str]) -> None:
         tags=tags,
         selectors=_some(cells.get("selector", "")),
         ignore=_some(cells.get("ignore", "")),
-        seconds=seconds,
+        seconds=_seconds(drafting, place, cells.get("interval", "").strip()),
         enabled=_says(cells, "enabled", default=True) and not _says(cells, "paused", default=False),
         kind=next((name for name in TIERS if name == kind), None),
     )

@@ -104,10 +104,9 @@ def _children(element: Element | None, name: str) -> Iterator[Element]:
 
 def _targets(archive: Archive, main: str) -> Mapping[str, str]:
     folder, _, file = main.rpartition("/")
-    links = archive.xml(f"{folder}/_rels/{file}.rels")
     return {
         value_of(link, "Id"): posixpath.normpath(posixpath.join("/", folder, value_of(link, "Target"))).lstrip("/")
-        for link in _children(links, "Relationship")
+        for link in _children(archive.xml(f"{folder}/_rels/{file}.rels"), "Relationship")
     }
 
 

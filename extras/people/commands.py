@@ -34,13 +34,9 @@ async def listed(client: Client, *, as_json: bool) -> None:
     await PEOPLE_LIST.show_each(client.every(PEOPLE.path), as_json=as_json)
 
 
-def _role(one: Mapping[str, Any]) -> str:
-    return f"{one['role']}{', disabled' if one['disabled'] else ''}"
-
-
 PEOPLE_LIST = Listing[Mapping[str, Any]](
     ("id", "name", "e-mail", "role"),
-    lambda one: (one["id"], one["name"], one["email"], _role(one)),
+    lambda one: (one["id"], one["name"], one["email"], f"{one['role']}{', disabled' if one['disabled'] else ''}"),
     "Nobody but the service's own password: `sanderling people invite`.",
 )
 
@@ -88,8 +84,7 @@ async def enable(client: Client, *, name: str) -> None:
 
 async def _change(client: Client, name: str, change: Mapping[str, Any]) -> None:
     one = await PEOPLE.record_of(client, name)
-    changed = await sent(client, "PATCH", f"{PEOPLE.path}/{one['id']}", json=change)
-    click.echo(piped(PEOPLE_LIST.row(changed)))
+    click.echo(piped(PEOPLE_LIST.row(await sent(client, "PATCH", f"{PEOPLE.path}/{one['id']}", json=change))))
 
 
 @people.command("remove")

@@ -47,7 +47,7 @@ async def every(call: OperationContext) -> Sequence[Person]:
 async def named(call: OperationContext, id: str) -> Person:
     found = await call.context.storage.accounts.get(known_id(id, "person"))
     if found is None:
-        raise _missing()
+        raise NotFound("There is no such person.")
     return found
 
 
@@ -129,10 +129,6 @@ def _name(text: str) -> str:
     if not name or not name.isprintable():
         raise invalid("body.name", "a name has at least one letter", text)
     return name
-
-
-def _missing() -> NotFound:
-    return NotFound("There is no such person.")
 
 
 def _last() -> Conflict:

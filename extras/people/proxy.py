@@ -100,8 +100,7 @@ def gate(app: Application) -> Gate | None:
     accounts = app.context.storage.accounts
 
     async def check(request: Request, session: Session | None) -> str | None:
-        peer = (request.scope.get("client") or ("", 0))[0]
-        if not is_trusted(peer, app.proxies):
+        if not is_trusted((request.scope.get("client") or ("", 0))[0], app.proxies):
             for name in headers_of(settings):
                 request.headers.pop(name, None)
         named = sent(request.headers, settings)
@@ -153,11 +152,10 @@ async def _follow(visit: Visit, person: Person, changed: Person) -> None:
 
 async def _made(visit: Visit, named: Sent, role: Role) -> Person:
     accounts, world = visit.context.storage.accounts, visit.context.world
-    free = named.email if await accounts.by_email(named.email) is None else ""
     person = Person(
         id=world.new_id(),
         name=named.name,
-        email=free,
+        email=named.email if await accounts.by_email(named.email) is None else "",
         role=role,
         created_at=visit.now,
         issuer=ISSUER,

@@ -140,8 +140,7 @@ class Recorder:
             target=path,
         )
         try:
-            answer = await route.run(call)
-            shown = json.decode(answer.encoded() or b"null")
+            shown = json.decode((await route.run(call)).encoded() or b"null")
         except (DomainError, Refusal, StorageError, trio.TooSlowError, ValueError):
             return None
         if not isinstance(shown, dict):

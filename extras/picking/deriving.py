@@ -63,8 +63,7 @@ def _is_drawn_word(word: str) -> bool:
         return False
     parts = _CAMEL.findall(word)
     letters = [part for part in parts if part.isalpha()]
-    mixed = any(part.isdigit() for part in parts[:-1]) and len(parts) > 2
-    if mixed or not _VOWEL.search(word):
+    if (any(part.isdigit() for part in parts[:-1]) and len(parts) > 2) or not _VOWEL.search(word):
         return True
     return len(letters) > 1 and sum(map(len, letters)) / len(letters) < _SHORTEST_WORD
 
@@ -238,8 +237,7 @@ def _steps(element: Element) -> Iterator[SelectorStep]:
         if value and _QUOTABLE.fullmatch(value) and cost_of(value) < NEVER:
             cost = 4 if name in ("role", "name") else 2
             yield SelectorStep(f'{tag}[{name}="{value}"]', f"{tag}[@{name}='{value}']", cost, (name, tag, value))
-    named = list(dict.fromkeys((element.get("class") or "").split()))[:_CLASSES]
-    for one in named:
+    for one in list(dict.fromkeys((element.get("class") or "").split()))[:_CLASSES]:
         if (cost := cost_of(one)) < NEVER:
             yield SelectorStep(f"{tag}.{one}", f"{tag}[{_has_class(one)}]", 2.5 + cost, ("class", tag, one))
     yield SelectorStep(tag, tag, 4 if tag in _LANDMARKS else 6, ("tag", tag))
@@ -306,8 +304,7 @@ def _by_labels(target: Element) -> Iterator[SelectorCandidate]:
     if parent is None or before is None or not isinstance(tag, str) or not _TAG.fullmatch(tag):
         return
     if tag in ("td", "th") and parent.tag == "tr":
-        first = parent[0]
-        if words := words_of(first):
+        if words := words_of(parent[0]):
             place = parent.index(target) + 1
             row = f"//tr[*[1][normalize-space()={_literal(words)}]]/*[{place}]"
             yield SelectorCandidate(4.5 + 0.5 * _unsteady(words), "", row, sure=False)

@@ -136,7 +136,6 @@ class _Picking:
         text, trait = reading.blocks[at], reading.traits[at]
         place = reading.places[at] if reading.places else None
         link = None if self._reaches is None else self._reaches.link(at)
-        selector = self._reaches.this(at) if self._reaches is not None and self._wish.selectors else ""
         return reaching.PickBlock(
             number=at,
             mark=self._marks[at],
@@ -148,7 +147,7 @@ class _Picking:
             column="" if place is None else normalise(place.column),
             why="furniture" if trait & FURNITURE else "control" if trait & CONTROL else "",
             watched=at in self._watched,
-            selector=selector,
+            selector=self._reaches.this(at) if self._reaches is not None and self._wish.selectors else "",
             item=link is not None and item_form(absolute(link, self._asked.url) or "") in self._items,
             values=self._values(at),
             cells=self._cells(at),

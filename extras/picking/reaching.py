@@ -223,8 +223,7 @@ class HtmlReaches(Reaches):
             if around is None or below.tag in _PAGE:
                 break
             if below.tag not in _CELLS and len(self._twins(below)) > 1:
-                outer = selector_of(self._index, [around], "css")
-                selector = " > ".join([outer, _named(below), *reversed(path)])
+                selector = " > ".join([selector_of(self._index, [around], "css"), _named(below), *reversed(path)])
                 if len(selector) <= LONGEST and kind != "xpath" and self._counts(selector, targets):
                     return selector
             path.append(_placed(below))
@@ -283,8 +282,7 @@ class HtmlReaches(Reaches):
             return ""
         (text,) = standing.texts
         selector = f"{selector_of(self._index, [text.holder], 'xpath')}/{text_of(text.element, after=text.after)}"
-        found = selectors.select(self._root, selector)
-        return selector if len(selector) <= LONGEST and len(found) == 1 else ""
+        return selector if len(selector) <= LONGEST and len(selectors.select(self._root, selector)) == 1 else ""
 
 
 def _is_part(element: Element) -> bool:

@@ -151,8 +151,7 @@ async def press(visit: Visit) -> Page:
 
 
 def unreached(source: Source, error: Refusal | DomainError) -> Page:
-    says = next(iter(blamed(error).errors.values()), "")
-    shows = {"id": source.id, "name": display.name_of(source), "says": says}
+    shows = {"id": source.id, "name": display.name_of(source), "says": next(iter(blamed(error).errors.values()), "")}
     return Page("picking/pick_unreached.html", say("Choose what to watch"), shows)
 
 

@@ -81,8 +81,7 @@ async def latest(call: OperationContext, views: Sequence[SourceView], limit: int
     if not views:
         return ()
     where = Filter(sources=tuple(view.source.id for view in views))
-    page = await call.context.storage.log.read_back(Seq(call.context.storage.tail.head + 1), limit, where)
-    return page.events
+    return (await call.context.storage.log.read_back(Seq(call.context.storage.tail.head + 1), limit, where)).events
 
 
 async def attach_bin(call: OperationContext) -> tuple[Bin, WithSecret]:
@@ -95,14 +94,12 @@ async def attach_bin(call: OperationContext) -> tuple[Bin, WithSecret]:
     except Unprocessable:
         await call.context.storage.bins.delete(bin.id)
         raise Conflict("the practice has ended: start it again, then attach a bin") from None
-    address = bins.bins_of(call).address(bin)
-    return bin, await destinations.add(call, alert.id, NewDestination(url=address, label=LABEL))
+    return bin, await destinations.add(call, alert.id, NewDestination(url=bins.bins_of(call).address(bin), label=LABEL))
 
 
 async def attached_bins(call: OperationContext) -> Sequence[Bin]:
     """Return the bins that practice was wired to, the newest last."""
-    views = await practice(call)
-    own = {alert.id for alert in await _alerts(call, views)}
+    own = {alert.id for alert in await _alerts(call, await practice(call))}
     every = await bins.every(call)
     each = zip(every, await bins.feeding_each(call, every), strict=True)
     return [bin for bin, feeding in each if any(one.alert_id in own and one.label == LABEL for one in feeding)]
@@ -139,8 +136,7 @@ async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequen
 
 async def document(call: OperationContext, what: PracticeKind) -> tuple[bytes, str]:
     source = await call.context.storage.sources.by_url(address(call.context.settings.public_url(), what))
-    step = 0 if source is None else source.practice or 0
-    return DOCUMENTS[what].at(step), DOCUMENTS[what].media
+    return DOCUMENTS[what].at(0 if source is None else source.practice or 0), DOCUMENTS[what].media
 
 
 HARMLESS = {

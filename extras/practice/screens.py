@@ -48,8 +48,7 @@ async def _noticed(visit: Visit, stored: Stored) -> dict[str, Any]:
     verdict = check_encoded(stored.body, await visit.context.jwks())
     why = await event_why(visit, event.id, named=True)
     lines = lines_of(changed_in(event), LINES) or [DifferenceLine("+", (LinePiece(event.title),))]
-    said = item_of(stored.body).title
-    return {"event": event, "headline": said, "lines": lines, "verdict": verdict, "why": why.says}
+    return {"event": event, "headline": item_of(stored.body).title, "lines": lines, "verdict": verdict, "why": why.says}
 
 
 PATH = "/first-steps"
@@ -95,8 +94,7 @@ async def wire(visit: Visit) -> Reply:
 
 async def end(visit: Visit) -> Reply:
     await practice.end(visit)
-    says = say("Practice ended. Its sources, alert and bin are deleted. Its events stay in the log.")
-    return Go(PATH, says)
+    return Go(PATH, say("Practice ended. Its sources, alert and bin are deleted. Its events stay in the log."))
 
 
 SCREENS: tuple[Screen, ...] = (

@@ -88,10 +88,9 @@ def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
     event = _decode(stored.body)
     verdict = check_encoded(stored.body, jwks)
     changes = lines_of(_changed(event))
-    item = item_of(stored.body)
     shown = {
         "event": event,
-        "item": item,
+        "item": item_of(stored.body),
         "changes": changes,
         "verdict": verdict,
         "at": ", ".join(_clock(event.emitted_at)),
@@ -252,8 +251,7 @@ def _wants_page(scope: Message) -> bool:
 def _asked(raw: bytes) -> _PublicPath | None:
     if len(raw) > _LONGEST:
         return None
-    path = unquote(raw.decode("latin-1")).removeprefix(PATH)
-    head, _, event = path.partition("/")
+    head, _, event = unquote(raw.decode("latin-1")).removeprefix(PATH).partition("/")
     token, _, ending = head.partition(".")
     if not token or (ending and ending not in FORMATS) or ("." in head and not ending) or (ending and event):
         return None

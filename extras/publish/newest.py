@@ -149,8 +149,7 @@ class NewestEvents:
         while left:
             some = left[: max(1, kept.passing.portion(left))]
             within = [event for event in some if kept.passing.where.admits(event)]
-            verdicts = await kept.passing.sift(within)
-            passed = [event for event, passes in zip(within, verdicts, strict=True) if passes]
+            passed = [event for event, passes in zip(within, await kept.passing.sift(within), strict=True) if passes]
             if passed:
                 kept.events[:0] = reversed(passed)
                 kept.newest = None
@@ -168,8 +167,7 @@ class NewestEvents:
         return PublishedPage(shown, [each for each in gone if each.seq in there], older)
 
     async def _retracted(self, first: Seq, last: Seq) -> Sequence[Retraction]:
-        store = self._call.context.storage.publications
-        return await store.retracted(Seq(first - 1), Seq(min(last + 1, END)), 10_000)
+        return await self._call.context.storage.publications.retracted(Seq(first - 1), Seq(min(last + 1, END)), 10_000)
 
 
 def _cut(kept: _CachedEvents) -> None:

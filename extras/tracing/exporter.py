@@ -118,8 +118,7 @@ def _span(span: Span) -> dict[str, Any]:
     if span.moments:
         found["events"] = [{"timeUnixNano": str(moment.at), "name": moment.name} for moment in span.moments]
     if span.links:
-        links = span.links[:MOST_LINKS]
-        found["links"] = [{"traceId": link.trace.hex(), "spanId": link.span.hex()} for link in links]
+        found["links"] = [{"traceId": link.trace.hex(), "spanId": link.span.hex()} for link in span.links[:MOST_LINKS]]
         if len(span.links) > MOST_LINKS:
             found["droppedLinksCount"] = len(span.links) - MOST_LINKS
     return found

@@ -55,8 +55,7 @@ class TracedEvent(NamedTuple):
     @property
     def matched(self) -> SpanContext:
         """The parent span of a delivery: the event's match, or a digest's creation."""
-        span = root_of(self.trace) if self.is_digest else span_of(self.trace, "match", self.id)
-        return SpanContext(self.trace, span)
+        return SpanContext(self.trace, root_of(self.trace) if self.is_digest else span_of(self.trace, "match", self.id))
 
 
 _decode = msgspec.json.Decoder(_Body).decode

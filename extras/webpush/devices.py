@@ -51,11 +51,10 @@ async def devices(visit: Visit) -> Page:
     told.sort(key=lambda each: (each.created_at, each.id), reverse=True)
     shown = told[:MOST_DEVICES]
     marked = zip(await standings(visit, shown), map(mark_of, [each.address for each in shown]), strict=True)
-    listed = [{"standing": standing, "mark": mark} for standing, mark in marked]
     shows = {
         "key": await _key(visit),
         "choices": await alert_choices(visit),
-        "listed": listed,
+        "listed": [{"standing": standing, "mark": mark} for standing, mark in marked],
         "total": len(told),
         "name": in_words(visit.headers.get("User-Agent", "")),
     }

@@ -92,8 +92,7 @@ def encrypted(text: bytes, device: Device, secret: bytes, salt: bytes) -> bytes:
     ours = private_key(secret)
     public = public_half(ours)
     shared = ours.exchange(ECDH(), point(device.public))
-    info = b"WebPush: info\x00" + device.public + public
-    return encoded(text, _derived(device.auth, shared, info, 32), salt, public)
+    return encoded(text, _derived(device.auth, shared, b"WebPush: info\x00" + device.public + public, 32), salt, public)
 
 
 def encoded(text: bytes, key: bytes, salt: bytes, key_id: bytes = b"") -> bytes:

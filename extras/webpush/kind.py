@@ -109,8 +109,7 @@ def payload_of(told: Notification, place: str, language: MessageLanguage = ENGLI
 
 def _body(told: Notification) -> str:
     """Return the text without links in its last lines, since a click opens them."""
-    items = tuple(item._replace(link="") for item in told.items)
-    return message_of(told._replace(items=items, service=""), LIMITS)
+    return message_of(told._replace(items=tuple(item._replace(link="") for item in told.items), service=""), LIMITS)
 
 
 _SHOWN: Final = 200

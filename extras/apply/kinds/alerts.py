@@ -66,10 +66,9 @@ def names_of(record: Any, of: Mapping[str, tuple[str, str]], names: Names) -> di
 
 def ids_of(values: Values, of: Mapping[str, tuple[str, str]], ids: Ids) -> dict[str, Any]:
     body = {_WIRE.get(name, name): value for name, value in values.items() if name not in of}
-    named = {
+    return body | {
         called: [ids(kind, name) for name in values[field]] for field, (called, kind) in of.items() if field in values
     }
-    return body | named
 
 
 def _there(record: Any, names: Names) -> ServiceRecord:

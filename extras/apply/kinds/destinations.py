@@ -88,8 +88,7 @@ def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[
 def _trimmed(_record: Any, values: Values) -> frozenset[str]:
     """Return fields that the service chose itself, such as a label made from the alert's name."""
     made = {"label"} if " · " in values["label"] else set()
-    none = values["kind"] == WEBHOOK and not values["most_at_once"]
-    return frozenset(made | ({"most_at_once"} if none else set()))
+    return frozenset(made | ({"most_at_once"} if values["kind"] == WEBHOOK and not values["most_at_once"] else set()))
 
 
 KIND = Kind(

@@ -52,8 +52,7 @@ LARGEST = 32_768
 def looked_up(reference: Reference, folder: Path, variables: Mapping[str, str]) -> Secret:
     """Return the secret of a reference. Raises ValueError for an unreadable file."""
     if reference.env is not None:
-        value = variables.get(reference.env, "").strip()
-        return Secret(value or None, str(reference))
+        return Secret(variables.get(reference.env, "").strip() or None, str(reference))
     path = folder / (reference.file or "")
     try:
         if not path.exists():

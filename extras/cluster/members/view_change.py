@@ -39,5 +39,4 @@ def due(view: View, me: str, lease: float = LEASE) -> ViewChange | None:
 
 
 def _is_forgotten(member: Member, at: float) -> bool:
-    gone_at = member.since if member.left else member.until
-    return not member.inside and gone_at < at - KEPT
+    return not member.inside and (member.since if member.left else member.until) < at - KEPT

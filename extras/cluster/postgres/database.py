@@ -60,8 +60,7 @@ async def open_postgres(
     Raises Unavailable (also for a server that is too old, or may lose committed data), NoKey, NewerSchema, Corrupt,
     Unopened.
     """
-    listens = listen_url is not None
-    begin = partial(_open, url, vault, clock, safe, doing, shares=shares, listens=listens)
+    begin = partial(_open, url, vault, clock, safe, doing, shares=shares, listens=listen_url is not None)
     opened = await trio.to_thread.run_sync(begin)
     for sentence in opened.warnings:
         warn(sentence)

@@ -126,5 +126,4 @@ class SharedClock:
     def hear(self, asked: float, database: float, answered: float) -> None:
         """Adjust to the database's time, which was read between two moments of `own`."""
         low, high = database - answered, database - asked
-        known = (low + high) / 2 if self._ahead is None else self._ahead
-        self._ahead = min(max(known, low), high)
+        self._ahead = min(max((low + high) / 2 if self._ahead is None else self._ahead, low), high)

@@ -142,8 +142,7 @@ class S3Objects(Objects):
         found: list[str] = []
         query = {"list-type": "2", "prefix": begins}
         while True:
-            body = await self._asked("GET", f"/{self._bucket.bucket}", query=query) or b""
-            text = body.decode(errors="replace")
+            text = (await self._asked("GET", f"/{self._bucket.bucket}", query=query) or b"").decode(errors="replace")
             names = (unescape(key).removeprefix(begins) for key in _KEY.findall(text))
             found += [name for name in names if NAME.fullmatch(name)]
             token = _TOKEN.search(text)

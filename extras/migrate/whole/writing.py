@@ -188,8 +188,7 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
     if not destination.enabled or destination.state == "disabled":
         return destination.missed_after
     first = await storage.outbox.first_waiting(destination.id)
-    before = matched if first is None else min(matched, Seq(first - 1))
-    return destination.missing(before).missed_after
+    return destination.missing(matched if first is None else min(matched, Seq(first - 1))).missed_after
 
 
 async def _tags(storage: Storage, written: ExportWriter, hooks: Set[str]) -> None:

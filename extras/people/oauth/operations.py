@@ -41,8 +41,7 @@ def record_of(call: OperationContext, grant: OAuthGrant) -> AppRecord:
 
 async def grants(call: OperationContext) -> Sequence[OAuthGrant]:
     """Return the grants of everyone, newest first."""
-    found = await call.context.storage.oauth.grants(call.context.world.now())
-    return found[::-1]
+    return (await call.context.storage.oauth.grants(call.context.world.now()))[::-1]
 
 
 async def end(call: OperationContext, grant: OAuthGrant) -> None:

@@ -93,11 +93,10 @@ async def show(visit: Visit) -> Page:
     fields = {name: draft.value(name) for name in Asked.__struct_fields__} if draft.given else None
     asked: Asked = visit.query if fields is None else Asked(**fields)
     request = await _valid(visit, asked)
-    host = endpoint.host_of(request.redirect)
     shows = {
         "app": request.client.name,
         "by": endpoint.host_of(request.client.id) if endpoint.is_document(request.client.id) else "",
-        "host": host,
+        "host": endpoint.host_of(request.redirect),
         "local": urlsplit(request.redirect).scheme == "http",
         "resource": request.resource,
         "scopes": [(one, one, in_words(one)) for one in sorted(request.offered, key=tokens.order)],

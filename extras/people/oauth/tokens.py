@@ -55,8 +55,7 @@ def fits(verifier: str, challenge: str) -> bool:
     """
     if not _VERIFIER.fullmatch(verifier):
         return False
-    found = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
-    return hmac.compare_digest(found, challenge.encode())
+    return hmac.compare_digest(urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"="), challenge.encode())
 
 
 def refresh_in(text: str) -> RefreshToken | None:
@@ -90,8 +89,7 @@ def asked_of(text: str, role: Role, resource: str) -> tuple[str, ...]:
     ('stream:read', 'sources:read', 'alerts:read')
     """
     known = [scope for scope in dict.fromkeys(text.split(" ")) if is_scope(scope)]
-    reads = [scope for scope in (TOOLS if resource else OFFERED) if scope.endswith(":read")]
-    return allowed(known or reads, role)
+    return allowed(known or [scope for scope in (TOOLS if resource else OFFERED) if scope.endswith(":read")], role)
 
 
 def chosen(offered: Sequence[str], ticked: Sequence[str]) -> tuple[str, ...]:
