@@ -29,7 +29,6 @@ REPLAY_FROM: Final = "Sanderling-Replay-From"
 _LOCAL: Final = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 _STREAMED: Final = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
-
 _Object = Annotated[dict[str, Any], Meta(max_length=1_000, extra_json_schema={"additionalProperties": {}})]
 """An object whose shape another protocol defines."""
 

@@ -24,8 +24,7 @@ _LISTS: Final = (_DISCOVER, "tools/list", "resources/list", "resources/templates
 """Methods whose results say how long a client may keep them."""
 _METHODS: Final = (*_LISTS, "tools/call")
 
-Values = Callable[[str], Sequence[str]]
-"""Returns all values of a header."""
+Values = Callable[[str], Sequence[str]]  # returns all values of a header
 
 
 class _Wrong(NamedTuple):

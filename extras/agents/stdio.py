@@ -22,11 +22,9 @@ from extras.agents.stateless import encoded, repeated
 from sanderling.client.api import Client, Cursor, ServiceRefused
 from sanderling.exits import CommandFailed
 
-AT_ONCE = 4
-"""Messages in progress; the client's next ones wait in the pipe."""
+AT_ONCE = 4  # messages in progress; the client's next ones wait in the pipe
 MOST = 1 << 20
-AGAIN = 5.0
-"""Seconds before reopening a stream that the service refused."""
+AGAIN = 5.0  # seconds before reopening a stream that the service refused
 _META: Final = b"io.modelcontextprotocol/protocolVersion"
 _PARSE, _FAULT = -32700, -32603
 _READ = 64 << 10

@@ -22,8 +22,7 @@ from storage.records.tiers import UNASKED
 from storage.sql.stores.log import EventLog
 from storage.tail import Tail
 
-CHANGES: Final = "sanderling://changes"
-"""The resource of all changes."""
+CHANGES: Final = "sanderling://changes"  # the resource of all changes
 OF_SOURCE: Final = "sanderling://source/"
 MOST, MOST_OF_KEY, MOST_RESOURCES = 1_000, 20, 100
 """Clients remembered in total and per key, and subscriptions per client."""

@@ -20,10 +20,8 @@ from extras.agents.protocol import Refused, Result
 from extras.agents.quoting import quoted
 from storage.records.identity import Millis
 
-KEYS: Final = ("Authorization", "X-API-Key")
-"""Headers that carry a key (see `api.auth`)."""
-Application = Callable[[Any, Any, Any], Awaitable[None]]
-"""An ASGI application: scope, receive, send."""
+KEYS: Final = ("Authorization", "X-API-Key")  # headers that carry a key (see `api.auth`)
+Application = Callable[[Any, Any, Any], Awaitable[None]]  # an ASGI application: scope, receive, send
 
 
 class Reply(NamedTuple):

@@ -31,8 +31,7 @@ from sanderling.client.api import ServiceRefused, WaitingClient, why_refused
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Managed
 
-ATTACH_WITHIN: Final = 60.0
-"""Timeout of an instantiation in seconds; the service answers within 30."""
+ATTACH_WITHIN: Final = 60.0  # timeout of an instantiation in seconds; the service answers within 30
 
 
 class _Preview(Struct):
@@ -88,8 +87,7 @@ async def attach(client: WaitingClient, what: groups.Attachment, urls: Sequence[
     return f"{failed[0]['url']}: {failed[0]['reason']}" if failed else ""
 
 
-PAGE = 1000
-"""Records per response, the API's maximum."""
+PAGE = 1000  # records per response, the API's maximum
 
 
 class _Address(Struct):
@@ -154,15 +152,12 @@ async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
 
 
 AT_ONCE: Final = 4
-BATCH_WITHIN: Final = 90.0
-"""Timeout of a batch in seconds; the service answers within 55."""
-TRIES: Final = 3
-"""Maximum tries for sources whose detection timed out."""
+BATCH_WITHIN: Final = 90.0  # timeout of a batch in seconds; the service answers within 55
+TRIES: Final = 3  # maximum tries for sources whose detection timed out
 _RUNS, _OTHER = "still running", "was used for another call"
 _STALE: Final = "somebody has changed it since the plan was made: run the same command again"
 _OTHER_RUN: Final = "another apply of this workspace made it: plan again"
-_AGAIN: Final = 30
-"""Seconds to wait for an earlier run's identical call, and maximum idempotency keys to try."""
+_AGAIN: Final = 30  # seconds to wait for an earlier run's identical call, and maximum idempotency keys to try
 
 Became = Literal["made", "changed", "taken over", "deleted", "refused"]
 BECAME: Final[Mapping[str, Became]] = {

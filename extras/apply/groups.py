@@ -64,10 +64,8 @@ class State(NamedTuple):
 
 
 TEMPLATES: Final = "templates"
-OF: Final = ":"
-"""Separates a group's name from its member's. No name in a file contains it."""
-_LONGEST: Final = 120
-"""Maximum characters of a name made from a URL."""
+OF: Final = ":"  # separates a group's name from its member's. No name in a file contains it.
+_LONGEST: Final = 120  # maximum characters of a name made from a URL
 
 
 class TemplateTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

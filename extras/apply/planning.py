@@ -22,12 +22,9 @@ from storage.records.secrecy import plain
 
 Verb = Literal["make", "change", "take over", "delete", "keep"]
 Cause = Literal["files", "service", "both"]
-MOST_APPLIED = 2000
-"""Maximum characters of the applied digests that the service stores."""
-SOME = 3
-"""So many deletions are always allowed, unless they are everything managed."""
-TOO_MANY = 0.25
-"""A larger share of deletions among managed records needs explicit consent."""
+MOST_APPLIED = 2000  # maximum characters of the applied digests that the service stores
+SOME = 3  # so many deletions are always allowed, unless they are everything managed
+TOO_MANY = 0.25  # a larger share of deletions among managed records needs explicit consent
 
 
 class FieldChange(NamedTuple):
@@ -360,8 +357,7 @@ _SUMS: Final[Sequence[tuple[Verb, str]]] = (
     ("delete", "to delete"),
     ("keep", "kept, though no file has it"),
 )
-LONGEST: Final = 160
-"""Maximum characters of a value."""
+LONGEST: Final = 160  # maximum characters of a value
 UNTOLD: Final = "(a secret)"
 NOTHING: Final = "Nothing is to be done: the service is as the files say."
 

@@ -99,11 +99,9 @@ def _one(groups: tuple[str | None, ...]) -> str:
     return next((group for group in groups if group is not None), "")
 
 
-LARGEST = 32 << 20
-"""Maximum bytes per file."""
+LARGEST = 32 << 20  # maximum bytes per file
 MOST_FILES = 1000
-MOST_FLAWS = 100
-"""Maximum flaws listed; the rest is only counted."""
+MOST_FLAWS = 100  # maximum flaws listed; the rest is only counted
 WORKSPACE = "workspace"
 TableKind = Kind | groups.GroupKind | PersonKind
 TABLES: Mapping[str, TableKind] = {**KINDS, groups.TEMPLATES: groups.KIND, PEOPLE: people.KIND}
@@ -323,8 +321,7 @@ def _first_with(text: str, table: str) -> int:
     return 0
 
 
-_ALIASES: Final = {"interval": "schedule", "threshold": "bar", "name": "title"}
-"""What people call some keys."""
+_ALIASES: Final = {"interval": "schedule", "threshold": "bar", "name": "title"}  # what people call some keys
 
 
 def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:

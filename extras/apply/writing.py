@@ -26,8 +26,7 @@ from extras.apply.reading import TABLES, WORKSPACE, key_of, value_of
 from sanderling.exits import CommandFailed, Exit
 from storage.records.source import OWN_NAMESPACES
 
-LONGEST = 60
-"""Maximum letters of a generated name."""
+LONGEST = 60  # maximum letters of a generated name
 _HEAD = "# Written by `sanderling export --as-config`; `sanderling apply` reads it."
 _VARIABLES = "# These variables have to be set where it is applied, to what lets in:"
 

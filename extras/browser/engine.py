@@ -15,17 +15,14 @@ from extras.browser.leases import Lease
 from extras.browser.page_view import HIDDEN, PageView, context_behind
 from extras.browser.wire import BadMessage, BrowserMessage, BrowserTransport, Command, packed, read
 
-HUNG_AFTER: Final = 1.6
-"""Seconds of silence after a call; with detection and replacement that makes two."""
+HUNG_AFTER: Final = 1.6  # seconds of silence after a call; with detection and replacement that makes two
 CALLS: Final = 4
 """Calls in that time. All must go unanswered, so that a pause of our own does not count as the browser's."""
 CLOSED_WITHIN: Final = 10.0
 """Seconds for a responsive browser to close a page. On a busy machine a tab takes time to end."""
-BACKLOG: Final = 4096
-"""Messages about one page that may wait; a page that causes more is ended."""
+BACKLOG: Final = 4096  # messages about one page that may wait; a page that causes more is ended
 BROKE: Final = "the line to it broke"
-NO_SESSION: Final = "-"
-"""The session of a page view that has none yet: no message has it."""
+NO_SESSION: Final = "-"  # the session of a page view that has none yet: no message has it
 ATTACHED: Final = "Target.attachedToTarget"
 _HOLDING: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
 _NO_HOLDING: Final = Command(

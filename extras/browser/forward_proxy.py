@@ -32,10 +32,8 @@ Event = h11.Request | h11.Response | h11.InformationalResponse | h11.Data | h11.
 REFUSED: Final = b"Sanderling-Refused"
 _HEAD_LIMIT: Final = 64 << 10
 _READ: Final = 64 << 10
-_SHOWN: Final = 60
-"""Characters of unreadable input shown in errors."""
-_IDLE: Final = 60.0
-"""Seconds that a browser's connection may wait for its next request."""
+_SHOWN: Final = 60  # characters of unreadable input shown in errors
+_IDLE: Final = 60.0  # seconds that a browser's connection may wait for its next request
 _HOP_BY_HOP: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"proxy-authenticate", b"te"}
     | {b"trailer", b"transfer-encoding", b"upgrade", b"http2-settings", b"sanderling-refused"}
@@ -45,8 +43,7 @@ _HOP_BY_HOP: Final = frozenset(
 class _Target(NamedTuple):
     host: str
     port: int
-    path: bytes
-    """For the request line to the host; "" for a tunnel."""
+    path: bytes  # for the request line to the host; "" for a tunnel
 
 
 class _Over(Exception):
@@ -289,10 +286,8 @@ def _read_target(request: h11.Request) -> _Target | Trouble:
         return Trouble("refused", refusal.detail)
 
 
-HEAD_WITHIN: Final = 10.0
-"""Seconds for a connection's first request."""
-MOST_STRANGERS: Final = 256
-"""Concurrent connections without a secret so far; more are cut."""
+HEAD_WITHIN: Final = 10.0  # seconds for a connection's first request
+MOST_STRANGERS: Final = 256  # concurrent connections without a secret so far; more are cut
 _GATE_HEAD_LIMIT: Final = 64 << 10
 _GATE_READ: Final = 16 << 10
 _WANTED: Final = (

@@ -46,8 +46,7 @@ from extras.browser.wire import Door, Pipe
 from sanderling.program import SOCKET
 
 PREFIX: Final = "sanderling-browser-"
-NOBODY: Final = 65534
-"""The user that runs a browser started by root."""
+NOBODY: Final = 65534  # the user that runs a browser started by root
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _UP = 0x8913, 0x8914, 0x1
@@ -55,8 +54,7 @@ _READ: Final = 1 << 16
 _KEPT: Final = 4 << 10
 _ROOM: Final = 256 << 20
 _OPEN_FILES: Final = 4096
-_KILLED_WITHIN: Final = 200
-"""Rounds of killing and reaping, 10 ms each."""
+_KILLED_WITHIN: Final = 200  # rounds of killing and reaping, 10 ms each
 
 
 def main(arguments: Sequence[str]) -> int:

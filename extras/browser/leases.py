@@ -14,13 +14,11 @@ from actors.egress.address import is_public
 from actors.errors import UrlRefused
 
 WEB_PORTS: Final = frozenset({80, 443})
-MOST_TROUBLES: Final = 200
-"""Hosts whose trouble is remembered, the first ones of a page."""
+MOST_TROUBLES: Final = 200  # hosts whose trouble is remembered, the first ones of a page
 MOST_STREAMS: Final = 128
 """Connections of one page at once. A browser opens 32 through a proxy, and more only for WebSockets."""
 
-USER: Final = "sanderling"
-"""The user name that goes with a page's secret, if a gate asks for one."""
+USER: Final = "sanderling"  # the user name that goes with a page's secret, if a gate asks for one
 
 Cause = Literal["refused", "remote", "local"]
 

@@ -31,24 +31,18 @@ from extras.browser.wire import BrowserMessage, Command, Door, agent_of, in_word
 if TYPE_CHECKING:
     from actors.world import RenderRequest
 
-QUIET: Final = 0.3
-"""Seconds without a request after which a loaded page counts as complete."""
-PATIENCE: Final = 5.0
-"""Longest wait for a request without an end (a stream, a long poll), in seconds."""
-APART: Final = 0.5
-"""Seconds between two readings."""
+QUIET: Final = 0.3  # seconds without a request after which a loaded page counts as complete
+PATIENCE: Final = 5.0  # longest wait for a request without an end (a stream, a long poll), in seconds
+APART: Final = 0.5  # seconds between two readings
 MOST_READINGS: Final = 4
 MOMENT: Final = 1.0
 """Seconds for the reason why a tab dropped a document before it began: a download replaced it, or not."""
-ASK_EVERY: Final = 0.2
-"""Seconds between tests of the awaited selector."""
-RESERVE: Final = 0.2
-"""The share of the deadline reserved for reading, at most `MOST_RESERVE` seconds."""
+ASK_EVERY: Final = 0.2  # seconds between tests of the awaited selector
+RESERVE: Final = 0.2  # the share of the deadline reserved for reading, at most `MOST_RESERVE` seconds
 MOST_RESERVE: Final = 3.0
 MOST_NAVIGATIONS: Final = 20
 MOST_FILLED: Final = 5
-MOST_TRACKED: Final = 2_000
-"""Requests of one page that are tracked at once; more are counted only."""
+MOST_TRACKED: Final = 2_000  # requests of one page that are tracked at once; more are counted only
 WORLD: Final = "sanderling"
 HIDDEN: Final[Mapping[str, Any]] = {"hidden": True, "background": True}
 """A whole browser makes no window for such a tab, which would cost five times the processor time. But a hidden tab

@@ -30,13 +30,10 @@ from supervision.policy import Backoff, next_streak, wait_before
 
 MOST_LOOKS: Final = 500
 MOST_KIB: Final = 400 << 10
-PAGE_KIB: Final = 100 << 10
-"""Allowance for each open page."""
-HOPELESS: Final = 3
-"""Failed starts in a row, after which page views no longer wait for the next one."""
+PAGE_KIB: Final = 100 << 10  # allowance for each open page
+HOPELESS: Final = 3  # failed starts in a row, after which page views no longer wait for the next one
 WEIGH_EVERY: Final = 5.0
-READY_WITHIN: Final = 60.0
-"""Seconds that a page view waits for a browser to start."""
+READY_WITHIN: Final = 60.0  # seconds that a page view waits for a browser to start
 PROOF_DEADLINE: Final = 10.0
 _MARKER_SIZE: Final = 12
 _DATAGRAM: Final = """new Promise(done => {
@@ -51,8 +48,7 @@ _DATAGRAM: Final = """new Promise(done => {
   setTimeout(() => done("unknown"), 5000);
 })"""
 """Looks for a way out by datagrams (STUN): "some" if there is one, bypassing any proxy."""
-SENT_LATE: Final = 0.1
-"""Seconds for a datagram to arrive after that."""
+SENT_LATE: Final = 0.1  # seconds for a datagram to arrive after that
 NO_DATAGRAMS: Final = "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"
 NO_DATAGRAMS_WHOLE: Final = "--webrtc-ip-handling-policy=disable_non_proxied_udp"
 """Flags that forbid datagrams, for the headless shell and for a whole browser."""

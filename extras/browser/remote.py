@@ -115,8 +115,7 @@ Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
 
 UP_WITHIN: Final = 10.0
 CLOSED_WITHIN: Final = 1.0
-MOST_VERSION: Final = 64 << 10
-"""Bytes of the response that names the browser's WebSocket."""
+MOST_VERSION: Final = 64 << 10  # bytes of the response that names the browser's WebSocket
 NOT_A_NAME: Final = 500
 """Chromium's answer to a Host that is a name: it accepts an address or `localhost`, as pages can rebind names."""
 _READ: Final = 1 << 18

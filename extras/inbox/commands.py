@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from sanderling.client.api import Client
 
 BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
-EVERY = 2.0
-"""Seconds between two polls for new captures."""
-BODY_LINES = 40
-"""Maximum body lines shown to a person."""
+EVERY = 2.0  # seconds between two polls for new captures
+BODY_LINES = 40  # maximum body lines shown to a person
 WORDS = {True: "ok", False: "BAD", None: "-"}
 captures_flag = click.option(
     "--json", "as_json", is_flag=True, help="The captures, one a line, as `sanderling verify` reads them."

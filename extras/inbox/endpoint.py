@@ -21,12 +21,9 @@ from api.endpoint import WITHIN, Arrived, Endpoint, EndpointReply
 from api.problems import Refusal
 from api.ratelimit import counted
 
-READ = 4 << 20
-"""Bytes of a body to read; beyond that the connection closes."""
-AT_ONCE = 64
-"""Concurrent requests; with the bytes kept of each, 16 MiB."""
-OF_ONE = 8
-"""Concurrent requests from one address."""
+READ = 4 << 20  # bytes of a body to read; beyond that the connection closes
+AT_ONCE = 64  # concurrent requests; with the bytes kept of each, 16 MiB
+OF_ONE = 8  # concurrent requests from one address
 OK = b"ok\n"
 
 

@@ -80,8 +80,7 @@ class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     cursor: Cursor | None = None
 
 
-_TURN = 8
-"""Events between two checkpoints."""
+_TURN = 8  # events between two checkpoints
 _UNKNOWN_SENDER = "no destination of this service delivers to this bin, so the secret is not known here"
 _NO_DELIVERY = "it has none of the headers of a delivery"
 _NO_EVENT = "the body is neither an event nor a digest"
@@ -126,8 +125,7 @@ def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
     return CheckedEvents(events=tuple(found), **_verdict_fields(worst))
 
 
-PAGE_SIZE = 1 << 20
-"""Bytes of captures per answer; a single capture may exceed it."""
+PAGE_SIZE = 1 << 20  # bytes of captures per answer; a single capture may exceed it
 
 
 class CaptureView(NamedTuple):

@@ -17,8 +17,7 @@ from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag
 
-FIRST = ""
-"""Value of `--browser` without a path: the first browser found."""
+FIRST = ""  # value of `--browser` without a path: the first browser found
 RUNNING_SYSTEMD = Path("/run/systemd/system")
 
 

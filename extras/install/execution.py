@@ -39,8 +39,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpacked
 
 NO_LOGIN = "/usr/sbin/nologin"
-_MARK = 4096
-"""Bytes of the part that stay, to find it by."""
+_MARK = 4096  # bytes of the part that stay, to find it by
 
 
 def look(layout: Layout, root: Path) -> FoundInstallation:

@@ -81,8 +81,7 @@ SYSTEM = Layout(
     unit=Path("/etc/systemd/system") / UNIT,
     account=ACCOUNT,
 )
-PACKAGED = Path("/usr/lib/sanderling")
-"""Where packages put the program; the package manager installs and removes those."""
+PACKAGED = Path("/usr/lib/sanderling")  # where packages put the program; the package manager installs and removes those
 BESIDE_PACKAGE = replace(SYSTEM, command=Path("/usr/bin/sanderling"))
 """Locations of a browser's units next to a packaged service."""
 

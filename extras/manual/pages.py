@@ -104,10 +104,8 @@ def _ours(tokens: Iterable[Token]) -> Iterator[Token]:
             yield token
 
 
-WIDEST = 100
-"""Maximum width in cells; longer lines are hard to read."""
+WIDEST = 100  # maximum width in cells; longer lines are hard to read
 NAMES = 14
-
 
 _PLACES = (Path(__file__).parents[2] / "docs", Path(sanderling.__file__).with_name("docs"))
 FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _PLACES[0])

@@ -34,10 +34,8 @@ ONE_WAY: Final = ("filter_text_added", "filter_text_removed", "filter_text_repla
 """Kinds of change that a watch may exclude."""
 PLAIN_BACKENDS: Final = ("", "system", "html_requests")
 
-
 MOST_MEMBERS: Final = 500_000
-LARGEST: Final = 64 * 1024 * 1024
-"""Maximum bytes of all read members, unpacked."""
+LARGEST: Final = 64 * 1024 * 1024  # maximum bytes of all read members, unpacked
 WANTED = re.compile(r"(?:^|/)(?:([^/]+)/)?(url-watches\.json|changedetection\.json|watch\.json|tag\.json)$")
 _OLD, _NEW = "url-watches.json", "changedetection.json"
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)

@@ -21,8 +21,7 @@ _ADDRESS = re.compile(
     r"^[ \t]*(?:(?:https?|wss?)://\S|[\w-]+(?:\.[\w-]+)+(?:/\S*)?[ \t\r]*$)", re.MULTILINE | re.IGNORECASE
 )
 _BEGINNING: Final = 64 * 1024
-MOST_TEXT: Final = 64 * 1024 * 1024
-"""Maximum bytes of a file that is no zip."""
+MOST_TEXT: Final = 64 * 1024 * 1024  # maximum bytes of a file that is no zip
 _JSON_BEGINS = (b"{", b"[")
 _CHANGEDETECTION: Final = ("watching", "include_filters", "fetch_backend")
 

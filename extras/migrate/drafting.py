@@ -70,8 +70,7 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     render: Render | None = None
     wait_for: str | None = None
     title: str = ""
-    headers: str | None = None
-    """May hold secrets: never print it."""
+    headers: str | None = None  # may hold secrets: never print it
 
     def __repr__(self) -> str:
         return f"SourceBody({self.url!r})"
@@ -191,8 +190,7 @@ LONGEST_TAG: Final = 100
 MOST_TAGS: Final = 50
 LONGEST_SELECTOR: Final = 1000
 MOST_IGNORED: Final = 50
-SHORTEST, LONGEST = 60, 7 * 86400
-"""Limits of a schedule, in seconds between checks."""
+SHORTEST, LONGEST = 60, 7 * 86400  # limits of a schedule, in seconds between checks
 _TAG = re.compile(r"[a-z0-9_-]+:\S.*")
 
 
@@ -501,7 +499,6 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
 
 
 MOST_ITEMS = 100_000
-
 
 NO_COUNTERPART: Final = "not supported; `sanderling help moving` has alternatives"
 _SAYS: Final[Mapping[Grade, str]] = {

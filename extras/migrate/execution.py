@@ -77,17 +77,11 @@ class Outcome(Struct):
 
 _WORDS: dict[Became, str] = {"new": "added", "changed": "widened", "there": "there already", "refused": "refused"}
 
-
-BATCH: Final = 20
-"""Sources per request, the API's maximum."""
-LARGEST: Final = 128 * 1024
-"""Maximum bytes per request, half of the API's default limit."""
-AT_ONCE: Final = 2
-"""Concurrent requests: the service checks eight sources of each at once, but each host one at a time."""
-WITHIN: Final = 90.0
-"""Timeout of a batch in seconds; the service answers within 55."""
-TRIES: Final = 3
-"""Maximum tries for sources whose detection timed out."""
+BATCH: Final = 20  # sources per request, the API's maximum
+LARGEST: Final = 128 * 1024  # maximum bytes per request, half of the API's default limit
+AT_ONCE: Final = 2  # concurrent requests: the service checks eight sources of each at once, but each host one at a time
+WITHIN: Final = 90.0  # timeout of a batch in seconds; the service answers within 55
+TRIES: Final = 3  # maximum tries for sources whose detection timed out
 AGAIN: Final = "Run the same command again to continue; entries that exist already stay unchanged."
 NOTHING: Final = "Nothing was added"
 
@@ -352,10 +346,8 @@ NAMES: dict[drafting.Kind, str] = {
     "urlwatch": "urlwatch or webchanges",
     "sanderling": "an instance of Sanderling",
 }
-SHOWN = 20
-"""Maximum alerts listed."""
-PLACES = 4
-"""Maximum places listed per finding."""
+SHOWN = 20  # maximum alerts listed
+PLACES = 4  # maximum places listed per finding
 
 
 def sums(plan: drafting.Plan) -> str:

@@ -166,7 +166,6 @@ _READ: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
 }
 SCHEMES: Final = frozenset(_READ)
 
-
 POSTING: Final = {"json": "http", "jsons": "https", "post": "http", "posts": "https", "http": "http", "https": "https"}
 """Schemes that post to an address, with the address's scheme."""
 OTHER_BODY: Final = ("form", "forms", "xml", "xmls", "get", "gets", "put", "puts", "patch", "delete", "deletes")

@@ -14,8 +14,7 @@ from extras.migrate.drafting import Drafting
 
 _CONTENT_TYPE: Final = "content-type"
 _MOST: Final = 32_768
-UNSUPPORTED: Final = "checks fetch pages (GET) or post a body (POST)"
-"""The reason to skip a watch with another method."""
+UNSUPPORTED: Final = "checks fetch pages (GET) or post a body (POST)"  # the reason to skip a watch with another method
 
 
 def request_of(

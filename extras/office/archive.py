@@ -12,8 +12,7 @@ from lxml import etree
 from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 
-MOST_UNPACKED: Final = 24 << 20
-"""Unpacked bytes of one file, all parts together."""
+MOST_UNPACKED: Final = 24 << 20  # unpacked bytes of one file, all parts together
 MOST_PARTS: Final = 5_000
 _ENTRY: Final = b"PK\x01\x02"
 _LOCKED: Final = 0x1

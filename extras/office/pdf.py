@@ -31,8 +31,7 @@ from actors.content.errors import ContentError
 from extras.office.tree import ROOM, Writer, number
 
 MOST_PAGES: Final = 200
-_EDGE: Final = 2
-"""Lines at the head and at the foot of a page that may repeat on others."""
+_EDGE: Final = 2  # lines at the head and at the foot of a page that may repeat on others
 _FEWEST_PAGES: Final = 3
 _MOST: Final = 0.6
 _FIGURES: Final = re.compile(r"\d+")

@@ -11,8 +11,7 @@ from lxml import etree
 
 from actors.content.bodies.markup import MOST_COLUMNS, NOT_XML, Element
 
-ROOM: Final = 1 << 20
-"""Characters of a file to read, as for a page."""
+ROOM: Final = 1 << 20  # characters of a file to read, as for a page
 MOST_ROWS: Final = 10_000
 MOST_ELEMENTS: Final = 20_000
 _FIGURE: Final = re.compile(r"[\W\d_]*\d[\W\d_]*")

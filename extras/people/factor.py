@@ -18,10 +18,8 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis
 
-STEP: Final = 30_000
-"""Milliseconds that a code stands for."""
-SKEW: Final = 1
-"""Steps that the clock of a phone may be off, either way."""
+STEP: Final = 30_000  # milliseconds that a code stands for
+SKEW: Final = 1  # steps that the clock of a phone may be off, either way
 DIGITS: Final = 6
 SECRET_BYTES: Final = 20
 RECOVERY_CODES: Final = 10

@@ -10,8 +10,7 @@ from actors.messages.declaring import Time, record_of
 from api.fields.queries import Cursor, Limit
 from storage.records.access import Invitation, Person, Role
 
-NAME = 100
-"""Characters of a name."""
+NAME = 100  # characters of a name
 Name = Annotated[str, Meta(min_length=1, max_length=NAME, description="The name that others see")]
 Email = Annotated[
     str,

@@ -36,8 +36,7 @@ from storage.records.identity import START, Millis, parse_rfc3339, rfc3339
 
 MOST_INVITATIONS = 100
 JOIN = "/join"
-NEWEST = "~"
-"""Larger than every id."""
+NEWEST = "~"  # larger than every id
 
 
 async def every(call: OperationContext) -> Sequence[Person]:

@@ -30,8 +30,7 @@ from storage.records.access import Person, Role, Session
 ISSUER: Final = "header"
 PAGE: Final = "/sign-in/proxy"
 _ORDER: Final = ("owner", "editor", "reader")
-MOST: Final = 255
-"""Characters of a user's name at the proxy."""
+MOST: Final = 255  # characters of a user's name at the proxy
 
 
 class Sent(NamedTuple):

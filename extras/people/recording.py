@@ -25,12 +25,9 @@ from storage.errors import StorageError
 from storage.records.access import Activity, ApiKey, Person, Session
 from storage.records.identity import Millis
 
-WITHIN: Final = 5.0
-"""Seconds for recording a change whose client has gone."""
-LARGEST: Final = 32 << 10
-"""Bytes of one side of a difference; a larger one is left out."""
-MOST_TICKED: Final = 20
-"""Sources of a form whose fields are compared."""
+WITHIN: Final = 5.0  # seconds for recording a change whose client has gone
+LARGEST: Final = 32 << 10  # bytes of one side of a difference; a larger one is left out
+MOST_TICKED: Final = 20  # sources of a form whose fields are compared
 _NOISE: Final = {"revision", "updated_at", "updated_by"}
 _CREDENTIALS: Final = {"/v1/publications/{id}": {"url", "feeds"}, "/v1/webhook-bins/{id}": {"url"}}
 _RECEIVERS: Final = ("/v1/alerts/{id}", "/v1/destinations/{id}")
@@ -47,8 +44,7 @@ NO_CHANGES: Final = frozenset(
     )
 )
 """Operations that change nothing, or only the reader's own view, or record themselves."""
-_NAMED: Final = ("ids", "act", "tag")
-"""Fields that name the changed records in a form without an object in its path."""
+_NAMED: Final = ("ids", "act", "tag")  # fields that name the changed records in a form without an object in its path
 KEY: Final = "/v1/keys/{id}"
 _READER: Final = ApiKey("", "activity", "", "", tuple(SCOPES), Millis(0))
 Record = dict[str, Any] | None

@@ -25,8 +25,7 @@ ROLES = (
     ("owner", noted("Owner: also people, keys and the service")),
 )
 ROLE_NAMES = {"reader": noted("Reader"), "editor": noted("Editor"), "owner": noted("Owner")}
-PAGE = 50
-"""Changes on a page."""
+PAGE = 50  # changes on a page
 
 
 class Invite(Form, frozen=True):

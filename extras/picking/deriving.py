@@ -25,8 +25,7 @@ from actors.content.bodies.markup import Element
 from actors.content.pages import selectors
 from actors.content.wording.words import word_lists
 
-NEVER: Final = 100.0
-"""The cost of a name that must not be used."""
+NEVER: Final = 100.0  # the cost of a name that must not be used
 _LONGEST = 60
 _PLAIN: Final = re.compile(r"-?[A-Za-z_\u0080-\uffff][\w-]*", re.A | re.I)
 _MADE, _STATE, _LOOK = (re.compile(word_lists("parts")["names"][name], re.I) for name in ("made", "state", "look"))
@@ -70,10 +69,8 @@ def _is_drawn_word(word: str) -> bool:
 
 Kind = Literal["css", "xpath"]
 
-LONGEST: Final = 600
-"""Maximum characters of a proposed selector."""
-_TRIES = 5
-"""Ways to one element that are tried on the page."""
+LONGEST: Final = 600  # maximum characters of a proposed selector
+_TRIES = 5  # ways to one element that are tried on the page
 _ANCHORS = 10
 _MOST_ANCHORS = 200
 _CLIMBS = 4
@@ -85,22 +82,18 @@ _TAG = re.compile(r"[a-z][a-z0-9-]*")
 _QUOTABLE = re.compile(r"[^\"'\\\x00-\x1f]{1,120}")
 _SPOKEN = re.compile(r"[^\"\x00-\x1f]{1,120}|[^'\x00-\x1f]{1,120}")
 """Words that XPath can quote: it cannot write both quotes in one text."""
-_WORDS = re.compile(r"[^\W\d_]{2}|\d\.\d")
-"""A sign of meaning: two letters, or a version."""
+_WORDS = re.compile(r"[^\W\d_]{2}|\d\.\d")  # a sign of meaning: two letters, or a version
 _COUNTED = re.compile(r"\(\d|(?<![\w.,/-])\d{1,6}(?: [^\W\d_]|$)")
 """A count ("Comments (12)", "12 comments"); in "3.2.0" a number is part of a name."""
 _NUMBER = re.compile(r"\d+")
 _PREFIX = re.compile(r"[^\d:：\"'\\]{2,40}[:：]")
 _LONGEST_WORDS = 80
 _AFTER_HEADING = 4
-_OVER = 3
-"""The cost of counting from a heading past the next one: new parts in between are counted too."""
-_PLACE, _PLACE_ON = 4.5, 0.3
-"""The cost of a place among siblings, and of each sibling before it."""
+_OVER = 3  # the cost of counting from a heading past the next one: new parts in between are counted too
+_PLACE, _PLACE_ON = 4.5, 0.3  # the cost of a place among siblings, and of each sibling before it
 _FIRST_WORDS = 50
 _BESIDE = 6.5
-_FAR = 2
-"""Paragraphs before or after an element whose beginnings are tried."""
+_FAR = 2  # paragraphs before or after an element whose beginnings are tried
 _LONG, _OWN = 160, 7.6
 """Minimum characters of a text that usually keeps its beginning when edited; the cost of naming it by that."""
 _CLAUSE = re.compile(r"(?:§ ?)?\d{1,3}(?:\.\d{1,3})*[.)]? (?=[^\W\d_])")

@@ -26,8 +26,7 @@ from storage.records.tiers import WITH_DIFF, WITH_ENTRIES
 from supervision import Reply
 
 _FEED = "this is a feed: each entry is reported by itself, so there are no parts to choose"
-_LARGE = 2
-"""Factor compared with a check: the whole page is read, and the chosen part again."""
+_LARGE = 2  # factor compared with a check: the whole page is read, and the chosen part again
 
 
 @dataclass(frozen=True, slots=True)

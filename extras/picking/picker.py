@@ -54,8 +54,7 @@ def _said(subject: str, text: str) -> str:
     return "" if '"' in text or "\\" in text else f'{subject}:"{text}"'
 
 
-LONGEST: Final = 1_000
-"""Maximum characters of a selector."""
+LONGEST: Final = 1_000  # maximum characters of a selector
 
 
 def pick(asked: reaching.PickRequest) -> reaching.PickPage:

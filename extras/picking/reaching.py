@@ -313,17 +313,12 @@ def _placed(element: Element) -> str:
     return f"{element.tag}:nth-of-type({before + 1})"
 
 
-BLOCK_EXCERPT: Final = 2_000
-"""Characters shown of a block."""
-MOST_SHOWN_BLOCKS: Final = 100
-"""Blocks of one answer."""
+BLOCK_EXCERPT: Final = 2_000  # characters shown of a block
+MOST_SHOWN_BLOCKS: Final = 100  # blocks of one answer
 
 BlockKind = Literal["heading", "cell", "item", "control", "text"]
-ReachName = Literal["this", "like", "part"]
-"""This block alone; all similar ones; the part of the page around it."""
-ActName = Literal["only", "also", "without"]
-"""Watch only this; watch this too; watch all but this."""
-
+ReachName = Literal["this", "like", "part"]  # this block alone; all similar ones; the part of the page around it
+ActName = Literal["only", "also", "without"]  # watch only this; watch this too; watch all but this
 
 _Act = Annotated[ActName, Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this")]
 _Reach = Annotated[

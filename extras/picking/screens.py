@@ -237,8 +237,7 @@ async def save(visit: Visit) -> Page | Go:
 Sign = Literal["below", "above", "drop", "any"]
 _SIGNS: Final[Mapping[Sign, str]] = {"below": "<", "above": ">", "drop": ".drop>="}
 _AMOUNT: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?%?|\d{4}-\d\d-\d\d|\d+(?:\.\d+){1,5}")
-_KINDS: Final[Mapping[str, str]] = {"percent": "number"}
-"""The argument of `kind:` for a subject, if it differs."""
+_KINDS: Final[Mapping[str, str]] = {"percent": "number"}  # the argument of `kind:` for a subject, if it differs
 
 
 class PriceForm(Struct, frozen=True, forbid_unknown_fields=True):

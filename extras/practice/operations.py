@@ -25,12 +25,9 @@ from storage.records.bin import Bin
 from storage.records.event import Filter, Stored
 from storage.records.identity import Seq, SourceId
 
-TOLD_WITHIN = 8.0
-"""Seconds for the event of a change. It takes a fraction of a second; one or two on a cold start."""
-_ASK_AGAIN = 0.1
-"""Seconds between two checks of a bin that awaits a delivery."""
-ALERT, LABEL = "Practice", "practice bin"
-"""The name of the practice alert, and the label of its destination."""
+TOLD_WITHIN = 8.0  # seconds for the event of a change. It takes a fraction of a second; one or two on a cold start.
+_ASK_AGAIN = 0.1  # seconds between two checks of a bin that awaits a delivery
+ALERT, LABEL = "Practice", "practice bin"  # the name of the practice alert, and the label of its destination
 
 
 def what_of(text: str) -> PracticeKind:

@@ -45,10 +45,8 @@ from storage.records.publication import Publication, hash_of
 from storage.records.tiers import WITH_DIFF
 from storage.sql.stores.publications import Published
 
-MOST_LINES = 12
-"""Lines of a difference in the list; the event's own page has all."""
-MOST_OF_A_TEXT = 300
-"""Characters of a new entry's text in the list."""
+MOST_LINES = 12  # lines of a difference in the list; the event's own page has all
+MOST_OF_A_TEXT = 300  # characters of a new entry's text in the list
 _decode = msgspec.json.Decoder(Event).decode
 
 
@@ -127,8 +125,7 @@ def _changed(event: Event) -> EventChange:
 ENDED = noted("This was shared until %(day)s.")
 GONE = "Nothing is published here: the address is wrong, or was revoked."
 HTML = "text/html; charset=utf-8"
-_LONGEST = 200
-"""Bytes of a path, far more than an address has."""
+_LONGEST = 200  # bytes of a path, far more than an address has
 _TAGS = re.compile(r'"([^"]*)"')
 
 

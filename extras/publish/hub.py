@@ -169,10 +169,8 @@ def _subscriber(row: _Row, vault: Vault) -> Subscriber:
 
 
 T = TypeVar("T")
-WISHES = 1_000
-"""Subscription requests that may wait in the mailbox."""
-SPARE = 1_000
-"""Keys of past rounds to keep before a sweep."""
+WISHES = 1_000  # subscription requests that may wait in the mailbox
+SPARE = 1_000  # keys of past rounds to keep before a sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,35 +242,22 @@ def domain_of(host: str) -> str:
     return ".".join(labels[-3 if len(labels[-1]) == 2 and len(labels[-2:][0]) <= 3 else -2 :])
 
 
-MOST_OF_ONE = 1_000
-"""Subscriptions per domain, per callback address, and per client."""
+MOST_OF_ONE = 1_000  # subscriptions per domain, per callback address, and per client
 QUICK, NEW, SLOW, CONFIRMING = 96, 64, 32, 32
 """Workers for proven subscribers, new ones, slow or failing ones, and subscription requests."""
-WAITING = 1_000
-"""Subscription requests in the queue."""
-TOO_SLOW = 1.0
-"""Seconds after which a subscriber counts as slow; a new one gets no more while others wait."""
-PATIENCE = 3.0
-"""Seconds for a challenge, for resolving a name, and for a subscriber that is not slow."""
-GATHER = 0.2
-"""Seconds of new events to gather into one post."""
-SAVE = 0.25
-"""Seconds between two commits of progress."""
-AT_ONCE = 1_000
-"""Subscribers per commit."""
-CLOSE_GRACE = 5.0
-"""Seconds for open connections to close."""
-AGAIN = 5.0
-"""Seconds until a retry after a failure of the storage or this machine's network."""
-PATROL = 60.0
-"""Seconds between two checks for expired leases."""
-HUB_KEY = "hub"
-"""Of the members: one node posts to all subscribers."""
-CHALLENGE = 24
-"""Random bytes in a challenge."""
+WAITING = 1_000  # subscription requests in the queue
+TOO_SLOW = 1.0  # seconds after which a subscriber counts as slow; a new one gets no more while others wait
+PATIENCE = 3.0  # seconds for a challenge, for resolving a name, and for a subscriber that is not slow
+GATHER = 0.2  # seconds of new events to gather into one post
+SAVE = 0.25  # seconds between two commits of progress
+AT_ONCE = 1_000  # subscribers per commit
+CLOSE_GRACE = 5.0  # seconds for open connections to close
+AGAIN = 5.0  # seconds until a retry after a failure of the storage or this machine's network
+PATROL = 60.0  # seconds between two checks for expired leases
+HUB_KEY = "hub"  # of the members: one node posts to all subscribers
+CHALLENGE = 24  # random bytes in a challenge
 SCHEMES = ("http", "https")
-DOCUMENTS = 16
-"""Documents to cache. Most subscribers of a feed have the same cursor and get the same bytes."""
+DOCUMENTS = 16  # documents to cache. Most subscribers of a feed have the same cursor and get the same bytes.
 
 
 class _Reader:
@@ -706,8 +691,7 @@ def children(context: AppContext) -> Sequence[ChildSpec]:
 
 MOST_BYTES = 8 << 10
 LONGEST_CALLBACK = 2_048
-LONGEST_SECRET = 199
-"""Bytes (WebSub, 5.1: fewer than 200)."""
+LONGEST_SECRET = 199  # bytes (WebSub, 5.1: fewer than 200)
 SHORTEST_LEASE, LONGEST_LEASE, USUAL_LEASE = 60, 30 * 86_400, 10 * 86_400
 _FORM = "application/x-www-form-urlencoded"
 

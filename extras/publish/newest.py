@@ -29,14 +29,10 @@ from storage.records.publication import Publication, Retraction
 from storage.records.revision import revision_of
 from storage.sql.stores.publications import Published
 
-MOST = 50
-"""Events per page."""
-MOST_BYTES = 1 << 20
-"""Bytes of events per page, but at least one event."""
-KEPT = 32 << 20
-"""Bytes of cached events for all publications."""
-LIFE = 3_600.0
-"""Seconds until a cached page is read again."""
+MOST = 50  # events per page
+MOST_BYTES = 1 << 20  # bytes of events per page, but at least one event
+KEPT = 32 << 20  # bytes of cached events for all publications
+LIFE = 3_600.0  # seconds until a cached page is read again
 
 
 class PublishedPage(NamedTuple):

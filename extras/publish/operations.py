@@ -32,12 +32,10 @@ from storage.records.tiers import Kind
 
 Change = Callable[[Publication], Publication]
 
-
 PATH = "/published/"
 HUB = "/hub"
 TOKEN_BYTES = 24
-_NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
-"""The published kinds: changes, not notices."""
+_NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)  # the published kinds: changes, not notices
 
 
 def address(call: OperationContext, publication: Publication) -> str | None:

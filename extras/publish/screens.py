@@ -26,8 +26,7 @@ from storage.records.alert import Alert
 from storage.records.publication import Publication
 from storage.records.revision import revision_of
 
-NAMED = 3
-"""Sources and alerts to name; the rest are counted."""
+NAMED = 3  # sources and alerts to name; the rest are counted
 
 
 async def about(visit: Visit, publication: Publication) -> str:
@@ -96,8 +95,7 @@ async def show_all(visit: Visit) -> Page:
     return Page("publications/list.html", say("Publications"), {"rows": rows, **pager})
 
 
-MOST_ALERTS = 500
-"""Alerts to choose from."""
+MOST_ALERTS = 500  # alerts to choose from
 _Some = Annotated[tuple[str, ...], Meta(max_length=50)]
 
 
@@ -216,7 +214,6 @@ async def delete(visit: Visit) -> Go:
 
 
 _ONE = "/publications/{id}"
-
 
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/publications", run=show_all, query=PageQuery),

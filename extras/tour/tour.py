@@ -35,10 +35,8 @@ from sanderling_client.verify import check_encoded
 from storage.records.secrecy import plain
 
 SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
-WITHIN = 30.0
-"""Seconds for an event or a delivery; both take one or two."""
-BETWEEN = 3.2
-"""Minimum seconds between two changes of the practice page."""
+WITHIN = 30.0  # seconds for an event or a delivery; both take one or two
+BETWEEN = 3.2  # minimum seconds between two changes of the practice page
 
 
 @click.command("try")

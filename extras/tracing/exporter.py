@@ -38,8 +38,7 @@ RETRYABLE: Final = frozenset({429, 502, 503, 504})
 """Statuses that allow sending the same request again; all others forbid it."""
 HEADERS: Final = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
 _ERROR: Final = 2
-_GZIP: Final = 31
-"""zlib's number for a gzip header; its time is 0, so equal spans give equal bytes."""
+_GZIP: Final = 31  # zlib's number for a gzip header; its time is 0, so equal spans give equal bytes
 
 
 class ExportOutcome(NamedTuple):
@@ -142,17 +141,12 @@ def _value(value: Value) -> dict[str, Any]:
             return {"arrayValue": {"values": [_value(each) for each in value[:MOST_IN_LIST]]}}
 
 
-EVERY: Final = 5.0
-"""Seconds that a span waits for its batch to fill."""
-FLUSH: Final = 3.0
-"""Seconds for the rest of the queue when the service stops."""
-TRIES: Final = 5
-"""Attempts for one batch."""
+EVERY: Final = 5.0  # seconds that a span waits for its batch to fill
+FLUSH: Final = 3.0  # seconds for the rest of the queue when the service stops
+TRIES: Final = 5  # attempts for one batch
 FIRST_PAUSE: Final = 5.0
-LONGEST_PAUSE: Final = 60.0
-"""Seconds between attempts: they double, plus up to half at random."""
-LONGEST_WISH: Final = 300.0
-"""Longest Retry-After that is honoured, in seconds."""
+LONGEST_PAUSE: Final = 60.0  # seconds between attempts: they double, plus up to half at random
+LONGEST_WISH: Final = 300.0  # longest Retry-After that is honoured, in seconds
 
 
 class SpanExporter:

@@ -64,8 +64,7 @@ from storage.records.tiers import POLLED
 from storage.records.trail import Row
 from supervision import Child, ChildSpec
 
-MOST: Final = 64
-"""Maximum steps recorded per check: five redirects with a robots.txt each make thirty."""
+MOST: Final = 64  # maximum steps recorded per check: five redirects with a robots.txt each make thirty
 NONE: Final[Attributes] = {}
 _HTTP_MOMENTS: Final = {
     "connection.connect_tcp.complete": "connected",

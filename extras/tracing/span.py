@@ -10,10 +10,8 @@ from extras.tracing.identity import SpanContext
 from storage.records.secrecy import without_secrets
 
 INTERNAL: Final = 1
-CLIENT: Final = 3
-"""Kinds, by their numbers in OTLP."""
-LONGEST: Final = 1_024
-"""Characters of a text in a span."""
+CLIENT: Final = 3  # kinds, by their numbers in OTLP
+LONGEST: Final = 1_024  # characters of a text in a span
 MOST_IN_LIST: Final = 32
 MOST_LINKS: Final = 128
 CANCELLED: Final = "cancelled"

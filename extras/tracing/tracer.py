@@ -16,10 +16,8 @@ from actors.metrics import Counter
 from extras.tracing.identity import is_sampled
 from extras.tracing.span import Span
 
-MOST: Final = 2_048
-"""Queued spans; two or three megabytes at most."""
-BATCH: Final = 256
-"""Spans in one request."""
+MOST: Final = 2_048  # queued spans; two or three megabytes at most
+BATCH: Final = 256  # spans in one request
 
 
 class Times(NamedTuple):

@@ -24,8 +24,7 @@ from api.problems import Refusal
 from storage.errors import STANDSTILL
 from storage.records.destination import WEBPUSH, Destination
 
-MOST_DEVICES = 50
-"""Devices to list, the newest first."""
+MOST_DEVICES = 50  # devices to list, the newest first
 _MARK = 32
 
 

@@ -70,14 +70,12 @@ def read(text: str) -> bytes:
         raise ValueError(str(error)) from None
 
 
-RECORD: Final = 4096
-"""Bytes of the one record; push services need not accept a larger body (RFC 8030, 7.2)."""
+RECORD: Final = 4096  # bytes of the one record; push services need not accept a larger body (RFC 8030, 7.2)
 SALT: Final = 16
 AUTH: Final = 16
 _TAG, _LAST = 16, b"\x02"
 _HEAD: Final = SALT + 4 + 1 + 65
-LONGEST: Final = RECORD - _HEAD - _TAG - len(_LAST)
-"""Longest text for a body of one record, in bytes: 3,993."""
+LONGEST: Final = RECORD - _HEAD - _TAG - len(_LAST)  # longest text for a body of one record, in bytes: 3,993
 
 
 class Device(NamedTuple):
@@ -111,8 +109,7 @@ def _derived(salt: bytes, key: bytes, info: bytes, size: int) -> bytes:
 
 
 _HOUR: Final = 3_600
-_GOOD_FOR: Final = 12 * _HOUR
-"""Seconds; a day is the limit."""
+_GOOD_FOR: Final = 12 * _HOUR  # seconds; a day is the limit
 _TOKEN_HEAD: Final = spelled(b'{"typ":"JWT","alg":"ES256"}')
 
 

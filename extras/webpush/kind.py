@@ -142,11 +142,9 @@ def answer_of(posted: PostResult) -> Answer:
     return answer._replace(error=error, verdict=verdict)
 
 
-TTL: Final = 86_400
-"""Seconds that a push service stores messages for a device that is off."""
+TTL: Final = 86_400  # seconds that a push service stores messages for a device that is off
 URGENCY: Final = "normal"
-_TOPIC: Final = 32
-"""Letters of base64url (RFC 8030, 5.4); hexadecimal digits are a subset."""
+_TOPIC: Final = 32  # letters of base64url (RFC 8030, 5.4); hexadecimal digits are a subset
 _FIELDS: Final = (
     KindField(
         name="p256dh",

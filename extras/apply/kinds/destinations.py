@@ -16,11 +16,9 @@ from extras.apply.kinds.sources import url_of
 from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS
 
 DESTINATIONS = "destinations"
-BETWEEN = "/"
-"""Separates an alert's name from its destination's."""
+BETWEEN = "/"  # separates an alert's name from its destination's
 OPTIONS = f"options{PART}"
-UNSEEN = "/…"
-"""The end of an address whose path the service hides."""
+UNSEEN = "/…"  # the end of an address whose path the service hides
 OptionGiven = OptionValue | Reference
 
 

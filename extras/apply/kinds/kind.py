@@ -45,8 +45,7 @@ def flaw_of(reference: Reference) -> str:
     return ""
 
 
-LARGEST = 32_768
-"""Maximum bytes of a secret in a file."""
+LARGEST = 32_768  # maximum bytes of a secret in a file
 
 
 def looked_up(reference: Reference, folder: Path, variables: Mapping[str, str]) -> Secret:
@@ -70,10 +69,8 @@ def looked_up(reference: Reference, folder: Path, variables: Mapping[str, str]) 
 
 
 Values = Mapping[str, Any]
-Ids = Callable[[str, str], str]
-"""From kind and name to id. Raises LookupError if missing."""
-PART = "."
-"""Separates a field from a part compared by itself, as in `options.topic`. An omitted part is None."""
+Ids = Callable[[str, str], str]  # from kind and name to id. Raises LookupError if missing.
+PART = "."  # separates a field from a part compared by itself, as in `options.topic`. An omitted part is None.
 
 
 class FilePlace(NamedTuple):
@@ -155,9 +152,7 @@ class Names:
         return known in self._ids
 
 
-Private = Mapping[str, frozenset[str]]
-"""For each kind of destination, its sealed fields; `url` means the address."""
-
+Private = Mapping[str, frozenset[str]]  # for each kind of destination, its sealed fields; `url` means the address
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,98}")
 _NAMED = "a name is 1 to 99 letters, digits, spaces and the signs . _ -, and begins with a letter or a digit"

@@ -18,8 +18,7 @@ from storage.records.identity import interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
 
 TAGS = "tags"
-_LONGEST = 100
-"""Maximum characters of a tag in a file."""
+_LONGEST = 100  # maximum characters of a tag in a file
 
 
 @patch_of(TagSettings, without=("managed",))

@@ -52,10 +52,8 @@ from storage.sql.stores.sources import watched_of
 from storage.sql.writing import Lookups, Readers, every_row, next_turn
 from supervision import Child
 
-TOLD = 256
-"""Most counts in a beat, of the most recent clients."""
-KEPT = 60.0
-"""Seconds until an inactive client is dropped."""
+TOLD = 256  # most counts in a beat, of the most recent clients
+KEPT = 60.0  # seconds until an inactive client is dropped
 
 
 class Usage:
@@ -156,8 +154,6 @@ class SharedOwnership(Ownership):
             self._moved = trio.Event()
 
     def follower(self, *of: Any) -> OtherNodes | None:
-        # JOINED
-
         return None if self.sharing is None else OtherNodes(self.sharing, *of)
 
     def owns(self, key: str) -> bool:
@@ -205,11 +201,9 @@ class SharedOwnership(Ownership):
         self.usage.count_admitted(who, now)
 
 
-EVERY = 1.0
-"""Seconds between beats, a fifth more or less."""
+EVERY = 1.0  # seconds between beats, a fifth more or less
 PARKED_AFTER = LEASE - 1
-LEAVE_WITHIN = 3.0
-"""Seconds that leaving may take; after that the others wait for the lease to end."""
+LEAVE_WITHIN = 3.0  # seconds that leaving may take; after that the others wait for the lease to end
 
 
 class Membership:
@@ -316,10 +310,8 @@ class Membership:
             self._world.log("members.parked" if parked else "members.goes_on", level="warning")
 
 
-"""Seconds between readings of changes."""
 AT_ONCE = 500
 STOPPED_AT_ONCE = 50
-
 
 _NEWEST = """SELECT (SELECT coalesce(max(number), 0) FROM source_change),
     (SELECT value FROM fact WHERE name='tag_defaults')"""
@@ -514,8 +506,7 @@ class OtherNodes:
 
 ROWS_EVERY, QUIET_EVERY = 0.5, 1.0
 """Seconds between checks for rows that another node has put into the outbox: while events come, and otherwise."""
-STRAYS_EVERY = 30.0
-"""Seconds between checks for rows that no actor delivers."""
+STRAYS_EVERY = 30.0  # seconds between checks for rows that no actor delivers
 
 
 class SharedDeliveries:

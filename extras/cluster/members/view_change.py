@@ -6,12 +6,9 @@ from typing import Final, NamedTuple
 
 from storage.records.member import Member, View
 
-LEASE: Final = 5.0
-"""Seconds that one beat keeps a member inside."""
-BREAK: Final = LEASE / 2
-"""A member with a longer pause between two beats, in seconds, counts as newly back."""
-KEPT: Final = 600.0
-"""Seconds that a departed member stays in the view, so that others see how it left."""
+LEASE: Final = 5.0  # seconds that one beat keeps a member inside
+BREAK: Final = LEASE / 2  # a member with a longer pause between two beats, in seconds, counts as newly back
+KEPT: Final = 600.0  # seconds that a departed member stays in the view, so that others see how it left
 
 
 class ViewChange(NamedTuple):

@@ -24,10 +24,8 @@ from storage.sql.writing import next_turn
 READERS = 2
 LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
 """Most seconds of a read with its wait for a connection. The server itself limits a page to 60 s."""
-DEADLINE = 15.0
-"""Seconds after which a transaction is cut off; its outcome is then unknown."""
-EVERY = 1.0
-"""Seconds after which the log is read even without a notice."""
+DEADLINE = 15.0  # seconds after which a transaction is cut off; its outcome is then unknown
+EVERY = 1.0  # seconds after which the log is read even without a notice
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM log"
 _BUMP = """UPDATE fact SET value=value+1 WHERE name='epoch'
     RETURNING value, left(gen_random_uuid()::text, 8)"""

@@ -76,8 +76,7 @@ _MAY_CHECK = "SELECT set_config('client_connection_check_interval', '1s', true)"
 """Limits of a writing transaction, which holds locks while it waits or pauses between two statements."""
 _LINEAGE = """SELECT (SELECT system_identifier FROM pg_control_system()),
     left(pg_walfile_name(pg_current_wal_lsn()), 8)"""
-SHORTEST, LONGEST = 0.1, 1.0
-"""Seconds between two attempts to connect: they double."""
+SHORTEST, LONGEST = 0.1, 1.0  # seconds between two attempts to connect: they double
 
 _WORDS = (
     (" INDEXED BY log_source", ""),
@@ -390,10 +389,8 @@ def in_our_words(error: Exception) -> Exception:
     return error
 
 
-SAMPLE = 1_000
-"""Newest events whose sizes are measured."""
-ROW = 100
-"""Bytes of a log row without its body, including its entries in two indexes."""
+SAMPLE = 1_000  # newest events whose sizes are measured
+ROW = 100  # bytes of a log row without its body, including its entries in two indexes
 _EVENTS = "SELECT count(*) FROM log"
 _MEAN = "SELECT avg(pg_column_size(body)) FROM (SELECT body FROM log ORDER BY seq DESC LIMIT ?) newest"
 _OTHERS = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
@@ -414,12 +411,9 @@ def give_back(_connection: Connection, _limit: int) -> int:
 
 SPACE = Space(room_of, give_back)
 
-
-APPENDS, FENCE, STEPS = 1, 2, 3
-"""The program's advisory locks: the second key of each; the first is LOCKS."""
+APPENDS, FENCE, STEPS = 1, 2, 3  # the program's advisory locks: the second key of each; the first is LOCKS
 LOCKS = 0x53414E44
-LOCK_TIMEOUT = 2.0
-"""Seconds that a step waits for a table: all its readers wait behind the step."""
+LOCK_TIMEOUT = 2.0  # seconds that a step waits for a table: all its readers wait behind the step
 _TRIES = 30
 _THERE = "SELECT to_regclass('schema') IS NOT NULL"
 OTHER = "the given master key does not open the secrets of this database"
@@ -711,8 +705,7 @@ class GatheredLookups:
         await self._pool.aclose()
 
 
-WITHIN = LEASE - 1
-"""Most seconds of a call: a later beat would be useless."""
+WITHIN = LEASE - 1  # most seconds of a call: a later beat would be useless
 # A row that has left gets no more beats, even one that was under way. The log's end is as of this statement:
 # nothing is appended on another timeline before the members inside have sent a beat on it.
 _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, says)
@@ -828,13 +821,10 @@ def _member(row: Sequence[Any]) -> Member:
     return Member(id, inside, since, until, Seq(shown), timeline, _decode(says))
 
 
-AGAIN = 3
-"""Most attempts of a job that PostgreSQL rolled back because of a conflict."""
+AGAIN = 3  # most attempts of a job that PostgreSQL rolled back because of a conflict
 _CONFLICTS = errors.DeadlockDetected, errors.SerializationFailure, errors.ForeignKeyViolation
 """The last one: another node has just deleted a row that a new one refers to."""
-CHANNEL = "sanderling_log"
-"""Notifies other nodes of every commit of events, without details."""
-
+CHANNEL = "sanderling_log"  # notifies other nodes of every commit of events, without details
 
 _PUT_EVENTS = b"""INSERT INTO log(seq, source, kind, codec, body) SELECT seq, source, kind, 0, body
     FROM unnest(%b::int8[], %b::int8[], %b::int4[], %b::bytea[]) AS new(seq, source, kind, body)"""
@@ -1044,10 +1034,8 @@ class PostgresWriter(WritingThread):
             self._line.drop()
 
 
-EVERY = 1.0
-"""Seconds between two attempts to listen, and between checks whether the thread should end."""
-CLOSE_WITHIN = 5.0
-"""Seconds that the thread gets at a close."""
+EVERY = 1.0  # seconds between two attempts to listen, and between checks whether the thread should end
+CLOSE_WITHIN = 5.0  # seconds that the thread gets at a close
 APART, AT_REST = 0.02, 0.25
 """Least seconds between two reads while somebody waits for events, and while nobody does: reading after each of some
 hundred commits would slow them down."""

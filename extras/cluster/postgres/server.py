@@ -14,9 +14,7 @@ _DURABLE = {
     "synchronous_commit": "a crash loses events that were acknowledged",
 }
 
-
-SETTINGS = frozenset(_DURABLE)
-"""Settings that must be on, or acknowledged events may be lost."""
+SETTINGS = frozenset(_DURABLE)  # settings that must be on, or acknowledged events may be lost
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,8 @@ from storage.sqlite.engine import emptied
 from storage.sqlite.ownership import sync
 
 HEADER, FRAME = 32, 24
-INDEX = 48
-"""Size of the wal-index's header in bytes; it is stored twice."""
-AT_ONCE = 4 << 20
-"""Bytes of log after which a read ends at the next commit."""
+INDEX = 48  # size of the wal-index's header in bytes; it is stored twice
+AT_ONCE = 4 << 20  # bytes of log after which a read ends at the next commit
 _VERSION = 3007000
 _INDEX = struct.Struct("=I8xB1xHI12x8s")
 _ORDER = "<" if sys.byteorder == "little" else ">"
@@ -133,13 +131,10 @@ def _sums(words: bytes) -> tuple[int, int]:
     return one, other
 
 
-TURN_AT = 4 << 20
-"""The writer tries to empty a log of this many bytes, like SQLite's own checkpoint."""
-REST = 512 << 10
-"""Most bytes that the writer reads itself, while the log is below LARGE."""
+TURN_AT = 4 << 20  # the writer tries to empty a log of this many bytes, like SQLite's own checkpoint
+REST = 512 << 10  # most bytes that the writer reads itself, while the log is below LARGE
 LARGE = 16 * TURN_AT
-MOST = 256 << 20
-"""A log of more bytes ends the chain."""
+MOST = 256 << 20  # a log of more bytes ends the chain
 _AUTO = "PRAGMA wal_autocheckpoint={}"
 _PAGES = 1000
 _NOTHING = CommittedPages({}, 0, Position(b"", 0))
@@ -340,8 +335,7 @@ class Objects(trio.abc.AsyncResource):
 
 
 T = TypeVar("T")
-WITHIN = 30.0
-"""Seconds after which a mounted folder without an answer counts as away; its thread keeps waiting."""
+WITHIN = 30.0  # seconds after which a mounted folder without an answer counts as away; its thread keeps waiting
 _UNFINISHED = ".unfinished"
 
 

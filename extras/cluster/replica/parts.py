@@ -29,8 +29,7 @@ T = TypeVar("T", bound=Struct)
 OWNER: Final = "owner"
 CURRENT: Final = "current"
 CHAIN: Final = "chain"
-PART = 4 << 20
-"""Bytes of the database in one part of its copy."""
+PART = 4 << 20  # bytes of the database in one part of its copy
 MOST_PAGES = 1 << 20
 _HASH = 32
 _HEAD = struct.Struct(">QII")

@@ -31,8 +31,7 @@ from sanderling.exits import CommandFailed, Exit
 from storage.sqlite.master_key import own_keys
 
 S3 = "s3://"
-WITHIN = 30.0
-"""Seconds allowed per request."""
+WITHIN = 30.0  # seconds allowed per request
 MOST = 64 << 20
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _LINE = re.compile(r"\s*(aws_access_key_id|aws_secret_access_key)\s*=\s*(\S+)\s*")

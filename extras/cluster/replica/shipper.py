@@ -25,20 +25,15 @@ from storage.records.identity import Millis, rfc3339
 from storage.records.member import ReplicaState
 from supervision import Child
 
-IDLE = 4
-"""Rounds between two updates of the `current` record."""
-FIRST_WITHIN = 5.0
-"""Seconds for the owner check at a start."""
-AGAIN = (0.5, 30.0)
-"""Seconds between two tries while the replica is unavailable: initial and maximum."""
+IDLE = 4  # rounds between two updates of the `current` record
+FIRST_WITHIN = 5.0  # seconds for the owner check at a start
+AGAIN = (0.5, 30.0)  # seconds between two tries while the replica is unavailable: initial and maximum
 MOST_CHANGES = 20_000
-LEAST_CHANGED = 64 << 20
-"""Bytes of changes before a new chain starts, however small the copy is."""
+LEAST_CHANGED = 64 << 20  # bytes of changes before a new chain starts, however small the copy is
 FOREIGN = (
     "it holds the replica of another instance, or of this one before a restore: choose an empty folder, or delete "
     "what is in it"
 )
-
 
 UNFINISHED = "; {} copies in a row were not finished: no standby can begin with one until the place is quicker"
 
@@ -51,8 +46,7 @@ class _Superseded(Exception):
     """Another machine has taken over."""
 
 
-_ENDING = (_Foreign, ChainBroken, parts.BadPart, *STANDSTILL)
-"""Errors that end all chains; a new one starts later."""
+_ENDING = (_Foreign, ChainBroken, parts.BadPart, *STANDSTILL)  # errors that end all chains; a new one starts later
 
 
 @dataclass(slots=True)

@@ -22,8 +22,7 @@ from storage.sqlite.database import SqliteStorage
 from storage.sqlite.engine import STEPS
 
 T = TypeVar("T")
-REPLICA: Final = "replica"
-"""The context of the key for a replica's MACs."""
+REPLICA: Final = "replica"  # the context of the key for a replica's MACs
 ID, NUMBER = "replica", "replica_number"
 _FIRST = "INSERT INTO fact VALUES(?, ?), (?, 1) ON CONFLICT DO NOTHING"
 _FACT = "SELECT value FROM fact WHERE name=?"

@@ -47,8 +47,7 @@ from storage.sqlite.ownership import entrust_all, sync
 from storage.sqlite.upkeep import copy_database
 
 SECRET_SIZE = 32
-MOST_EVENTS, MOST_BYTES = 500, 4 << 20
-"""Limits of one transaction."""
+MOST_EVENTS, MOST_BYTES = 500, 4 << 20  # limits of one transaction
 MOST_PUTS = 200
 CLOSE_WITHIN = 30.0
 
@@ -297,8 +296,7 @@ def put_in_place(stage: Path, folder: Path) -> None:
 
 
 BEGINNING = 4096
-MOST_KEYS = 20
-"""Maximum keys listed one by one."""
+MOST_KEYS = 20  # maximum keys listed one by one
 
 
 @contextmanager

@@ -39,8 +39,7 @@ from storage.records.source import MOST_TAGGED, Source, SourceRuntime, TagDefaul
 from storage.records.tiers import TIERS, Kind, SourceType
 
 FORMAT: Final = 1
-MOST_LINE: Final = 8 << 20
-"""Maximum bytes of a line. Events usually have at most 100 KB, a source's memory 12 KB."""
+MOST_LINE: Final = 8 << 20  # maximum bytes of a line. Events usually have at most 100 KB, a source's memory 12 KB.
 EventKind = Literal["notice", "practice", "held", "heartbeat"] | SourceType
 KINDS: Final[Mapping[EventKind, int]] = {
     **{name: tier.kinds[0] for name, tier in TIERS.items()},

@@ -35,11 +35,9 @@ from extras.people.oauth.tokens import MCP, OFFERED, TOOLS, tokens_of
 from storage.records.access import TOKEN_LIFE, OAuthClient, OAuthGrant, allowed
 from storage.records.identity import Millis
 
-DOCUMENT_LIFE = 600_000
-"""Milliseconds until a metadata document is fetched again."""
+DOCUMENT_LIFE = 600_000  # milliseconds until a metadata document is fetched again
 DOCUMENT_LIMIT = 16 << 10
-DOCUMENT_TIME = 10.0
-"""Seconds for the fetch: a person waits for the page."""
+DOCUMENT_TIME = 10.0  # seconds for the fetch: a person waits for the page
 NAME_LENGTH = 80
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _URI = re.compile(r"[!$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]{1,2048}", re.ASCII)
@@ -170,8 +168,7 @@ async def _fetched(context: AppContext, url: str) -> bytes:
 
 
 BODY = 16 << 10
-REGISTRATIONS = Limit(1 / 60, 10)
-"""Apps registered from one address."""
+REGISTRATIONS = Limit(1 / 60, 10)  # apps registered from one address
 METADATA, RESOURCE = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"
 AUTHORIZE, REGISTER, TOKEN, REVOKE = "/oauth/authorize", "/oauth/register", "/oauth/token", "/oauth/revoke"
 JSON = "application/json"

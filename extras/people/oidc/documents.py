@@ -15,8 +15,7 @@ from msgspec import Struct, field
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 
-LIMIT = 256 << 10
-"""Bytes of a document. Keys of large issuers take 10 KiB, a token with hundreds of groups 50."""
+LIMIT = 256 << 10  # bytes of a document. Keys of large issuers take 10 KiB, a token with hundreds of groups 50.
 MOST_KEYS = 100
 S = TypeVar("S", bound=Struct)
 

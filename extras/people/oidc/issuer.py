@@ -29,16 +29,11 @@ from extras.people.oidc.tokens import BadToken, UnknownKey, checked
 from extras.people.settings import PeopleSettings
 
 T = TypeVar("T")
-DEADLINE = 10.0
-"""Seconds for one request."""
-FRESH = 600.0
-"""Seconds until metadata and keys are fetched again; a key that the issuer withdrew works no longer."""
-AGAIN = 60.0
-"""Seconds between two requests for keys because of an unknown one."""
-QUIET = 5.0
-"""Seconds after a failure during which nothing is asked."""
-AT_ONCE = 8
-"""Exchanges at once."""
+DEADLINE = 10.0  # seconds for one request
+FRESH = 600.0  # seconds until metadata and keys are fetched again; a key that the issuer withdrew works no longer
+AGAIN = 60.0  # seconds between two requests for keys because of an unknown one
+QUIET = 5.0  # seconds after a failure during which nothing is asked
+AT_ONCE = 8  # exchanges at once
 
 
 class IssuerFailed(Exception):

@@ -16,11 +16,9 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import urlencode
 
-LIFE: Final = 600.0
-"""Seconds."""
+LIFE: Final = 600.0  # seconds
 MOST_USED = 10_000
-_LONGEST = 3_000
-"""Characters of a cookie; browsers take 4,096 with its name and attributes."""
+_LONGEST = 3_000  # characters of a cookie; browsers take 4,096 with its name and attributes
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,8 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str]]] = {
     "EdDSA": ("OKP", "Ed25519"),
 }
 """algorithm: its type of key and its curve."""
-SKEW = 60.0
-"""Seconds that the issuer's clock may differ from ours."""
-SUBJECT = 255
-"""The longest subject (Core, 2)."""
+SKEW = 60.0  # seconds that the issuer's clock may differ from ours
+SUBJECT = 255  # the longest subject (Core, 2)
 
 
 class BadToken(Exception):
