@@ -174,9 +174,8 @@ class RemoteBrowser:
         try:
             listeners = await self._listen(host, port)
         except OSError as error:
-            raise NotUp(
-                f"the guarded proxy can't listen at {host}:{port}: {error.strerror or error} (browser_proxy_listen)"
-            ) from None
+            says = f"the guarded proxy can't listen at {host}:{port}: {error.strerror or error} (browser_proxy_listen)"
+            raise NotUp(says) from None
         self._open = True
         shown = f"[{host}]" if ":" in host else host
         self._reached_at = self._reached_at or f"{shown}:{listeners[0].socket.getsockname()[1]}"
@@ -225,9 +224,8 @@ class RemoteBrowser:
                 elif isinstance(event, h11.Data):
                     body += event.data
                 if len(body) > MOST_VERSION:
-                    raise NotUp(
-                        f"{self._address.shown} answers with more than {MOST_VERSION:,} bytes: it is no browser's"
-                    )
+                    says = f"{self._address.shown} answers with more than {MOST_VERSION:,} bytes: it is no browser's"
+                    raise NotUp(says)
             return status, body
         finally:
             await trio.aclose_forcefully(stream)

@@ -37,9 +37,8 @@ class BrowserSettings(ExtraSettings):
         if self.browser_proxy_address and not self.browser_proxy_listen:
             raise ValueError("browser_proxy_address is set and browser_proxy_listen is not: set its listening address")
         if self.gate()[0] in _EVERYWHERE and not self.browser_proxy_address:
-            raise ValueError(
-                "browser_proxy_listen is every address: set browser_proxy_address to the one for the browser"
-            )
+            says = "browser_proxy_listen is every address: set browser_proxy_address to the one for the browser"
+            raise ValueError(says)
 
     def ports(self) -> tuple[int, ...]:
         """Return the ports that rendered pages may use in addition to 80, 443 and their own."""

@@ -90,9 +90,8 @@ async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
     except (CommandFailed, StorageError, OSError):
         return  # the master key has its own check
     except (ObjectsAway, BadPart) as error:
-        yield Finding(
-            "fail", "replica", f"{error}", "The service continues without it; docs/standby.md says for how long."
-        )
+        says = "The service continues without it; docs/standby.md says for how long."
+        yield Finding("fail", "replica", f"{error}", says)
     finally:
         with trio.move_on_after(5, shield=True):
             await objects.aclose()

@@ -177,9 +177,8 @@ def _vault(named: Vault | None) -> Vault:
 def _read(url: str, setting: str) -> Address:
     for name in _REDIRECTING:
         if environ().get(name):
-            raise CommandFailed(
-                f"{name} is set: it would lead to another server than {setting} says. Unset it.", Exit.BAD_SETTING
-            )
+            says = f"{name} is set: it would lead to another server than {setting} says. Unset it."
+            raise CommandFailed(says, Exit.BAD_SETTING)
     try:
         return read_address(url, setting)
     except BadAddress as error:
@@ -194,10 +193,8 @@ def _from_file(path: Path) -> str:
         why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise CommandFailed(f"storage_url_file: {path} cannot be read: {why}.", Exit.BAD_SETTING) from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise CommandFailed(
-            f"storage_url_file: others may read {path} (mode {stat.S_IMODE(mode):04o}); run: chmod 600 {path}",
-            Exit.BAD_SETTING,
-        )
+        says = f"storage_url_file: others may read {path} (mode {stat.S_IMODE(mode):04o}); run: chmod 600 {path}"
+        raise CommandFailed(says, Exit.BAD_SETTING)
     if not text:
         raise CommandFailed(f"storage_url_file: {path} is empty.", Exit.BAD_SETTING)
     return text

@@ -108,9 +108,8 @@ def _browser(named: str, for_user: bool, prefix: Path) -> str:
     from sanderling.program import OFF, SOCKET, find_browser
 
     if for_user:
-        raise CommandFailed(
-            "--browser needs the system's service: a user's service manager may lack the rights for it.", Exit.USAGE
-        )
+        says = "--browser needs the system's service: a user's service manager may lack the rights for it."
+        raise CommandFailed(says, Exit.USAGE)
     if named == OFF or named.startswith(SOCKET):
         raise CommandFailed(f"--browser {named}: give the path of a program, or no value.", Exit.USAGE)
     found = find_browser(named, partial(_program_below, prefix))

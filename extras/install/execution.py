@@ -188,9 +188,8 @@ def lay_out(to: Path, environment: Mapping[str, str]) -> None:
     """Copy the frozen program to a folder, tested before its final name. Raises CommandFailed, OSError."""
     inside = unpacked()
     if inside is None:
-        raise CommandFailed(
-            "This is a checkout; `install` lays out the program that `make binary` makes.", Exit.BAD_SETTING
-        )
+        says = "This is a checkout; `install` lays out the program that `make binary` makes."
+        raise CommandFailed(says, Exit.BAD_SETTING)
     fresh = to.with_name(f".{to.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     try:

@@ -258,9 +258,8 @@ def read_urlwatch(data: bytes) -> drafting.Plan:
             if number > drafting.MOST_ITEMS:
                 raise drafting.NotReadable(f"It has more than {drafting.MOST_ITEMS} jobs.")
             if not isinstance(job, dict):
-                raise drafting.NotReadable(
-                    f"Line {line}: a job is names with values, such as `url: https://example.org/`."
-                )
+                says = f"Line {line}: a job is names with values, such as `url: https://example.org/`."
+                raise drafting.NotReadable(says)
             _job(draft, f"job {number} (line {line})", job)
     return draft.plan("urlwatch")
 

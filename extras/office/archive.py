@@ -80,6 +80,5 @@ def value_of(element: Element | None, name: str = "val") -> str:
 
 
 def _damaged() -> ContentError:
-    return ContentError(
-        "This is a ZIP archive or office document that is damaged: a part of it can't be unpacked or read."
-    )
+    says = "This is a ZIP archive or office document that is damaged: a part of it can't be unpacked or read."
+    return ContentError(says)

@@ -46,9 +46,8 @@ class PeopleSettings(ExtraSettings):
             if role not in _ROLES:
                 raise ValueError(f"auth_roles, auth_default_role: {role!r} is no role: write {one_of(_ROLES)}")
         if self.auth_header and not settings.trusted_proxies:
-            raise ValueError(
-                "auth_header is set and trusted_proxies is not: anyone could send the header. Name the proxy"
-            )
+            says = "auth_header is set and trusted_proxies is not: anyone could send the header. Name the proxy"
+            raise ValueError(says)
         if self.auth_header and not (self.auth_roles or self.auth_default_role):
             raise ValueError("auth_header is set, auth_roles and auth_default_role are not: nobody would have a role")
         self._check_issuer()

@@ -273,9 +273,8 @@ class Membership:
         if self._ownership.view.number != before:
             self._world.log("members.view", number=view.number, inside=", ".join(view.inside()))
             if not view.working():
-                self._world.log(
-                    "members.nobody_watches", level="warning", says="every node that is inside has the role web"
-                )
+                says = "every node that is inside has the role web"
+                self._world.log("members.nobody_watches", level="warning", says=says)
 
     def _told(self) -> Says:
         says = replace(self._says(), taken=dict(self._ownership.usage.told(trio.current_time())))

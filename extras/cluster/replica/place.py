@@ -48,10 +48,8 @@ def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
         return FolderObjects(Path(ours.replica))
     bucket, _, prefix = ours.replica.removeprefix(S3).strip("/").partition("/")
     if not _BUCKET.fullmatch(bucket) or (prefix and not NAME.fullmatch(prefix)):
-        raise CommandFailed(
-            f"replica = {ours.replica}: write s3://bucket/prefix, the prefix of small letters, digits and hyphens.",
-            Exit.BAD_SETTING,
-        )
+        says = f"replica = {ours.replica}: write s3://bucket/prefix, the prefix of small letters, digits and hyphens."
+        raise CommandFailed(says, Exit.BAD_SETTING)
     endpoint = ours.replica_endpoint.rstrip("/") or f"https://s3.{ours.replica_region}.amazonaws.com"
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.username:

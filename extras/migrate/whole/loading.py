@@ -328,9 +328,8 @@ def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool,
     place = engine_of(settings).place
     if not yes:
         if not on_terminal(0) or not stream.seekable():
-            raise CommandFailed(
-                "There is no terminal to confirm on: add --yes, or --dry-run to see the plan.", Exit.USAGE
-            )
+            says = "There is no terminal to confirm on: add --yes, or --dry-run to see the plan."
+            raise CommandFailed(says, Exit.USAGE)
         _tell(look_through(stream, name), "in it", as_json=False)
         if not click.confirm(f"Take all of it over into {place}?", default=False, err=True):
             return Exit.WELL

@@ -114,9 +114,8 @@ def position_of(since: str | None) -> Seq | None:
     try:
         return Seq(max(START, seq_at(parse_rfc3339(since)) - 1))
     except ValueError:
-        raise CommandFailed(
-            f"{since!r} is neither a time, such as 2026-11-21T10:00:00Z, nor an event's id.", Exit.USAGE
-        ) from None
+        says = f"{since!r} is neither a time, such as 2026-11-21T10:00:00Z, nor an event's id."
+        raise CommandFailed(says, Exit.USAGE) from None
 
 
 async def export(
