@@ -7,7 +7,7 @@ next plan recovers from a crash at any point. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -87,10 +87,7 @@ class GroupKind(NamedTuple):
     id: str = TEMPLATES
     noun: str = "template"
     table: type[Struct] = TemplateTable
-
-    @staticmethod
-    def flaw_of_name(name: str) -> str:
-        return flaw_of_name(name)
+    flaw_of_name: Callable[[str], str] = flaw_of_name
 
 
 KIND: Final = GroupKind()

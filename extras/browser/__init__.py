@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from actors.extras import Extra
+from actors.extras import Extra, member
 
 if TYPE_CHECKING:
     from actors.settings import Settings
     from actors.system import System
     from actors.world import Browser
-    from sanderling.operations.doctor import Question
     from supervision import ChildSpec
 
 
@@ -40,10 +39,4 @@ def _parts(system: System) -> Sequence[tuple[str, ChildSpec]]:
     return (("parsers", ChildSpec("browser", run, ready_within=READY_WITHIN)),)
 
 
-def _checks() -> Mapping[str, Question]:
-    from extras.browser.real import browser
-
-    return {"browser": browser}
-
-
-EXTRA = Extra(ports=_ports, parts=_parts, checks=_checks)
+EXTRA = Extra(ports=_ports, parts=_parts, checks=lambda: {"browser": member("extras.browser.real", "browser")()})

@@ -8,31 +8,14 @@ from typing import Final, Literal
 Kind = Literal["shell", "full"]
 
 _QUIET: Final = (
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--no-pings",
-    "--no-service-autorun",
-    "--mute-audio",
-    "--hide-scrollbars",
-    "--disable-gpu",
-    "--disable-sync",
-    "--disable-extensions",
-    "--disable-default-apps",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-client-side-phishing-detection",
-    "--disable-domain-reliability",
-    "--disable-breakpad",
-    "--disable-crash-reporter",
-    "--disable-search-engine-choice-screen",
-    "--metrics-recording-only",
-    "--password-store=basic",
-    "--use-mock-keychain",
-    "--ash-no-nudges",
-    "--noerrdialogs",
-    "--disk-cache-size=1048576",
+    "--no-first-run", "--no-default-browser-check", "--no-pings", "--no-service-autorun", "--mute-audio",
+    "--hide-scrollbars", "--disable-gpu", "--disable-sync", "--disable-extensions", "--disable-default-apps",
+    "--disable-background-networking", "--disable-component-update", "--disable-client-side-phishing-detection",
+    "--disable-domain-reliability", "--disable-breakpad", "--disable-crash-reporter",
+    "--disable-search-engine-choice-screen", "--metrics-recording-only", "--password-store=basic",
+    "--use-mock-keychain", "--ash-no-nudges", "--noerrdialogs", "--disk-cache-size=1048576",
     "--media-cache-size=1048576",
-)
+)  # fmt: skip
 _WALLS: Final = (
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",

@@ -232,7 +232,7 @@ class PageView:
         if message.number:
             return list(self._answered(message, tag, now))
         handle = _EVENTS.get(message.method)
-        return list(handle(self, message.params, now)) if handle else []
+        return list(handle(self, message.params, now) or ()) if handle else []
 
     def _answered(self, message: BrowserMessage, tag: str, now: float) -> Iterator[Command]:
         params = message.params
@@ -283,7 +283,6 @@ class PageView:
         elif tag in ("world", "waited", "read"):
             self._asking, self._world = False, 0
             self._next_at = now + ASK_EVERY
-        yield from ()
 
     def _attached(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """The tab is attached: subscribe to its events, and let it navigate."""
@@ -311,7 +310,7 @@ class PageView:
 
     # --- events of the page ------------------------------------------------------------------------------------------
 
-    def _asked(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _asked(self, params: Mapping[str, Any], now: float) -> None:
         url, kind = str(params.get("request", {}).get("url", "")), params.get("type")
         if url.startswith(("http:", "https:", "ws:", "wss:")) and "redirectResponse" not in params:
             self.requests += 1
@@ -320,9 +319,8 @@ class PageView:
         if kind not in _ENDLESS and len(self._open) < MOST_TRACKED:
             self._open[str(params.get("requestId"))] = now
         self._moved_at = now
-        yield from ()
 
-    def _responded(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _responded(self, params: Mapping[str, Any], now: float) -> None:
         answer, number = params.get("response", {}), str(params.get("requestId"))
         if params.get("type") == "Document" and params.get("frameId") == self._frame:
             self._coming = number
@@ -330,7 +328,6 @@ class PageView:
         kind = str(answer.get("mimeType", "")).lower()
         if (kind == "application/json" or kind.endswith("+json")) and len(self._filling) < MOST_TRACKED:
             self._filling[number] = (str(answer.get("url", ""))[:2048], 0)
-        yield from ()
 
     def _document(self, answer: Mapping[str, Any]) -> None:
         self.status = int(answer.get("status", 0))
@@ -340,17 +337,15 @@ class PageView:
             self.status = None
             self._fail_loading("net::ERR_TUNNEL_CONNECTION_FAILED", url)
 
-    def _received(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _received(self, params: Mapping[str, Any], now: float) -> None:
         number = str(params.get("requestId"))
         if number in self._filling:
             url, size = self._filling[number]
             self._filling[number] = url, size + int(params.get("dataLength", 0))
-        yield from ()
 
-    def _finished(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _finished(self, params: Mapping[str, Any], now: float) -> None:
         if self._open.pop(str(params.get("requestId")), None) is not None:
             self._moved_at = now
-        yield from ()
 
     def _broke(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         number = str(params.get("requestId"))
@@ -362,15 +357,14 @@ class PageView:
             self._failed = str(params.get("errorText", ""))
             if self._held_back and params.get("canceled"):
                 self._broke_off = now
-        yield from self._finished(params, now)
+        self._finished(params, now)
 
-    def _downloads(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _downloads(self, params: Mapping[str, Any], now: float) -> None:
         """Handle a download. Once there is a document it is refused and ignored."""
         if not self._committed:
             self._fail("this is a file to be downloaded, no page", "remote")
-        yield from ()
 
-    def _navigated(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _navigated(self, params: Mapping[str, Any], now: float) -> None:
         """The tab shows another document. Only those of the top frame count."""
         frame = params.get("frame", {})
         url, parent = str(frame.get("url", "")), frame.get("parentId")
@@ -390,11 +384,9 @@ class PageView:
             self._fail(f"the page reloaded itself more than {MOST_NAVIGATIONS} times", "remote")
         elif self.state is PageViewState.READING:
             self.state, self._readings = PageViewState.LOADING, 0
-        yield from ()
 
-    def _load_fired(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _load_fired(self, params: Mapping[str, Any], now: float) -> None:
         self._loaded, self._committed, self._moved_at = True, True, now
-        yield from ()
 
     def _paused(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """Drop unneeded requests, and all beyond the page's limit."""
@@ -482,10 +474,9 @@ class PageView:
     def _dialog(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         yield self._told("Page.handleJavaScriptDialog", accept=params.get("type") == "beforeunload")
 
-    def _crashed(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+    def _crashed(self, params: Mapping[str, Any], now: float) -> None:
         if params.get("targetId", self.target) == self.target:
             self._fail("the page crashed its tab: it took too much memory, or broke the browser's engine", "remote")
-        yield from ()
 
     def _window(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         found = params.get("targetInfo", {})
@@ -670,7 +661,7 @@ def kept_by(url: Url, cookies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{line}; Secure" if cookie.get("secure") else line
 
 
-_EVENTS: Final[Mapping[str, Callable[[PageView, Mapping[str, Any], float], Iterator[Command]]]] = {
+_EVENTS: Final[Mapping[str, Callable[[PageView, Mapping[str, Any], float], Iterator[Command] | None]]] = {
     "Network.requestWillBeSent": PageView._asked,
     "Network.responseReceived": PageView._responded,
     "Network.dataReceived": PageView._received,

@@ -11,35 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from actors.extras import Extra
+from actors.extras import Extra, member, members
 
 if TYPE_CHECKING:
-    import click
-
     from actors.settings import Settings
     from actors.system import System
     from sanderling.engines import Engine
-    from sanderling.operations.doctor import Question
-    from sanderling.operations.self_test import Look
     from supervision import ChildSpec
-
-
-def _commands() -> tuple[click.Command, ...]:
-    from extras.cluster.commands import standby
-
-    return (standby,)
-
-
-def _checks() -> Mapping[str, Question]:
-    from extras.cluster.checks import postgres, replica
-
-    return {"PostgreSQL": postgres, "replica": replica}
-
-
-def _self_tests() -> Mapping[str, Look]:
-    from extras.cluster.checks import build
-
-    return {"PostgreSQL": build}
 
 
 def _engine(settings: Settings) -> Engine | None:
@@ -75,4 +53,12 @@ def _parts(system: System) -> Sequence[tuple[str, ChildSpec]]:
     return parts_of(system)
 
 
-EXTRA = Extra(commands=_commands, checks=_checks, self_tests=_self_tests, engine=_engine, ports=_ports, parts=_parts)
+_CHECKS = "extras.cluster.checks"
+EXTRA = Extra(
+    commands=members("extras.cluster.commands", "standby"),
+    checks=lambda: dict(zip(("PostgreSQL", "replica"), members(_CHECKS, "postgres", "replica")(), strict=True)),
+    self_tests=lambda: {"PostgreSQL": member(_CHECKS, "build")()},
+    engine=_engine,
+    ports=_ports,
+    parts=_parts,
+)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from hashlib import sha256
 from ipaddress import ip_address
@@ -142,19 +142,6 @@ class Plan(Struct, frozen=True):
         return sum(finding.grade == grade for finding in self.findings)
 
 
-class Findings:
-    """Collects findings in the order of the file."""
-
-    def __init__(self) -> None:
-        self._all: list[Finding] = []
-
-    def __call__(self, place: str, what: str, grade: Grade, says: str = "") -> None:
-        self._all.append(Finding(place, what, grade, says))
-
-    def all(self) -> tuple[Finding, ...]:
-        return tuple(self._all)
-
-
 def wire(body: SourceBody | AlertBody | DestinationBody) -> dict[str, Any]:
     """Return a body as sent, without unset fields. Sources are added even if currently unreachable."""
     built: dict[str, Any] = msgspec.to_builtins(body)
@@ -233,7 +220,7 @@ class RenderChoice(NamedTuple):
 PLAIN: Final = RenderChoice()
 
 
-def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> RenderChoice:
+def shown(note: Callable[..., None], place: str, what: str, wait_for: str = "", *, posts: bool = False) -> RenderChoice:
     if posts:
         note(place, what, "approximated", POSTED)
         return PLAIN
@@ -301,9 +288,12 @@ class Drafting:
     """A plan in the making. note: takes the readers' own findings."""
 
     def __init__(self) -> None:
-        self.note = Findings()
+        self._findings: list[Finding] = []
         self._sources: dict[str, PlannedSource] = {}
         self._alerts: dict[tuple[AlertBody, tuple[DestinationBody, ...]], tuple[str, dict[str, None]]] = {}
+
+    def note(self, place: str, what: str, grade: Grade, says: str = "") -> None:
+        self._findings.append(Finding(place, what, grade, says))
 
     def source(
         self,
@@ -353,7 +343,7 @@ class Drafting:
             for (body, destinations), (place, urls) in self._alerts.items()
             for some in _parts(tuple(urls))
         ]
-        return Plan(kind, tuple(self._sources.values()), tuple(with_distinct_names(alerts)), self.note.all())
+        return Plan(kind, tuple(self._sources.values()), tuple(with_distinct_names(alerts)), tuple(self._findings))
 
     def _address(self, place: str, text: str) -> str | None:
         text = text.strip()

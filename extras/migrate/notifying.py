@@ -143,26 +143,22 @@ def _mail(at: _Parts) -> Iterator[Recipient]:
             yield Recipient("email", address.strip(), {})
 
 
+_BOTH: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
+    "workflow": _workflow,
+    "mmost": _mattermost,
+    "matrix": _matrix,
+    "ntfy": _ntfy,
+    "gotify": _gotify,
+    "hassio": _home_assistant,
+    "mailto": _mail,
+}  # also with an s at the end
 _READ: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
+    **{f"{scheme}{end}": read for scheme, read in _BOTH.items() for end in ("", "s")},
     "slack": _slack,
     "discord": _discord,
-    "workflow": _workflow,
-    "workflows": _workflow,
     "gchat": _google_chat,
-    "mmost": _mattermost,
-    "mmosts": _mattermost,
-    "matrix": _matrix,
-    "matrixs": _matrix,
-    "tgram": lambda at: iter(()),
-    "ntfy": _ntfy,
-    "ntfys": _ntfy,
-    "gotify": _gotify,
-    "gotifys": _gotify,
     "pover": _pushover,
-    "hassio": _home_assistant,
-    "hassios": _home_assistant,
-    "mailto": _mail,
-    "mailtos": _mail,
+    "tgram": lambda at: iter(()),
 }
 SCHEMES: Final = frozenset(_READ)
 

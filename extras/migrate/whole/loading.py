@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, assert_never
+from typing import BinaryIO, assert_never
 
 import click
 import trio
@@ -52,45 +52,32 @@ MOST_PUTS = 200
 CLOSE_WITHIN = 30.0
 
 
-class ImportResult(NamedTuple):
+class ImportResult:
     """speechless: sources paused without their greeting. keys: signing keys whose public halves are published, too."""
 
     head: reading.Head
     end: reading.End
-    speechless: tuple[str, ...]
-    keys: tuple[str, ...]
-
-
-class _Report:
-    """Collects the result while reading."""
 
     def __init__(self) -> None:
-        self._head: reading.Head | None = None
-        self._end: reading.End | None = None
-        self._speechless: list[str] = []
-        self._keys: list[str] = []
+        self.speechless: list[str] = []
+        self.keys: list[str] = []
 
     def note(self, line: reading.Checked) -> None:
         if isinstance(line, reading.Head):
-            self._head = line
+            self.head = line
         elif isinstance(line, reading.End):
-            self._end = line
+            self.end = line
         elif isinstance(line, reading.Watch) and line.greets:
-            self._speechless.append(line.source.id)
+            self.speechless.append(line.source.id)
         elif isinstance(line, reading.Key):
-            self._keys.append(line.key_id)
-
-    def loaded(self) -> ImportResult:
-        assert self._head is not None
-        assert self._end is not None
-        return ImportResult(self._head, self._end, tuple(self._speechless), tuple(self._keys))
+            self.keys.append(line.key_id)
 
 
 def look_through(stream: BinaryIO, name: str) -> ImportResult:
-    report = _Report()
+    report = ImportResult()
     for line in reading.read(stream, name):
         report.note(line)
-    return report.loaded()
+    return report
 
 
 def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> ImportResult:
@@ -136,11 +123,11 @@ async def _fill(
 
 
 async def _filled(storage: Storage, lines: Iterator[reading.Checked], entropy: Callable[[int], bytes]) -> ImportResult:
-    filling, report = _Filling(storage, entropy), _Report()
+    filling, report = _Filling(storage, entropy), ImportResult()
     for line in lines:
         await filling.take(line)
         report.note(line)
-    return report.loaded()
+    return report
 
 
 async def _refuse_unless_empty(storage: Storage, folder: Path) -> None:

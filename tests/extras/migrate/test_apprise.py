@@ -80,7 +80,7 @@ def taken(address: str) -> tuple[list[DestinationBody], str]:
     """Return the destinations of an address, and all notes on it."""
     drafting = Drafting()
     found = list(destinations(drafting, "watch 1", address))
-    return found, " ".join(finding.says for finding in drafting.note.all())
+    return found, " ".join(finding.says for finding in drafting.plan("urls").findings)
 
 
 @pytest.mark.parametrize(("address", "kind", "url", "options"), REACHED)

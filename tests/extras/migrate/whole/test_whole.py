@@ -293,7 +293,7 @@ async def test_a_source_that_greets_comes_in_without_its_greeting_and_disabled(t
     await storage.aclose()
     data = await exported(tmp_path / "old")
     assert SECRETS[1].encode() not in data
-    assert (await taken(data, tmp_path / "new")).speechless == (a_source_id(1),)
+    assert (await taken(data, tmp_path / "new")).speechless == [a_source_id(1)]
     (source,) = lines_of(await exported(tmp_path / "new"), "source")
     assert (source["greets"], source["source"]["enabled"]) == (False, False)
 
