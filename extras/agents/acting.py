@@ -189,9 +189,8 @@ async def _add_destination(api: Service, asked: NewDestination) -> Result:
     body: dict[str, Any] = {"kind": asked.kind, "options": asked.options}
     body |= {name: value for name in ("url", "label") if (value := getattr(asked, name))}
     made = await api.post(f"{ALERTS}/{alert['id']}/destinations", body)
-    secret = (
-        " Its signing secret is not shown here; the user makes another in the dashboard." if "secret" in made else ""
-    )
+    says = " Its signing secret is not shown here; the user makes another in the dashboard."
+    secret = says if "secret" in made else ""
     return Result(f"Matches of {alert['id']} go to {made['id']}.{secret}", {"id": made["id"]})
 
 

@@ -58,9 +58,8 @@ class Engine:
         self.worn, self.over = trio.Event(), trio.Event()
 
     def __repr__(self) -> str:
-        return (
-            f"<Engine {self.name}, {self.looks} looks, {self.busy} under way{', over' if self.over.is_set() else ''}>"
-        )
+        over = ", over" if self.over.is_set() else ""
+        return f"<Engine {self.name}, {self.looks} looks, {self.busy} under way{over}>"
 
     async def wait_free(self) -> None:
         while self.busy:

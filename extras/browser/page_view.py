@@ -162,10 +162,8 @@ class PageView:
         self.failure: Failure | None = None
 
     def __repr__(self) -> str:
-        return (
-            f"<PageView {self.state.value}, {self.requests} requests, {len(self._open)} open, "
-            f"{self._readings} readings>"
-        )
+        waits = f"{self.requests} requests, {len(self._open)} open, {self._readings} readings"
+        return f"<PageView {self.state.value}, {waits}>"
 
     @property
     def over(self) -> bool:

@@ -201,9 +201,7 @@ class _Reading:
             seconds=self._seconds(),
             headers=self._request(drafting.text(watch, "body") if method == "POST" else None),
             shown=self._shown(posts=method == "POST"),
-            enabled=not (
-                drafting.truth(watch.get("paused")) or drafting.truth(self._store.application.get("all_paused"))
-            ),
+            enabled=not any(map(drafting.truth, (watch.get("paused"), self._store.application.get("all_paused")))),
         )
         if url is not None:
             self._tell()
@@ -292,9 +290,8 @@ class _Reading:
         if drafting.text(self._watch, "processor") != PROCESSOR:
             return words
         ruling = [group for group in self._groups if drafting.truth(group.get("overrides_watch"))]
-        settings = next(
-            (one for level in (*ruling, self._watch) if (one := drafting.mapping(level.get("restock_settings")))), {}
-        )
+        levels = (drafting.mapping(level.get("restock_settings")) for level in (*ruling, self._watch))
+        settings = next(filter(None, levels), {})
         asked = restock_query(settings)
         return f"{words} ({asked})" if words and asked else words or asked
 
@@ -319,16 +316,14 @@ class _Reading:
             except drafting.Unsayable as error:
                 self._drafting.note(self._place, name, "impossible", f"{error}: the entries it hid are reported too")
                 continue
-            says = (
-                f"an alert's query: {drafting.BEGINNINGS if wide else drafting.WHOLE_WORDS}; the stream has all changes"
-            )
+            how = drafting.BEGINNINGS if wide else drafting.WHOLE_WORDS
+            says = f"an alert's query: {how}; the stream has all changes"
             self._drafting.note(self._place, name, "approximated", says)
         return found
 
     def _destinations(self) -> list[drafting.DestinationBody]:
-        if drafting.truth(self._watch.get("notification_muted")) or drafting.truth(
-            self._store.application.get("all_muted")
-        ):
+        muted = self._watch.get("notification_muted"), self._store.application.get("all_muted")
+        if any(map(drafting.truth, muted)):
             self._drafting.note(self._place, "notification_muted", "exact", "it notifies no destination")
             return []
         levels = (self._watch, *self._groups, self._store.application)

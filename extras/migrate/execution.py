@@ -240,9 +240,8 @@ class AlertImport:
         """Create missing alerts. Raises CommandFailed if the service is gone for long, or refuses the key."""
         if not alerts:
             return
-        there = await self._there(
-            {key for alert in alerts for key in (drafting.key_of(alert), drafting.key_of(alert, alert.other))}
-        )
+        keys = {drafting.key_of(alert, name) for alert in alerts for name in (None, alert.other)}
+        there = await self._there(keys)
         for alert in alerts:
             await self._make(alert, there)
 
@@ -317,9 +316,8 @@ class AlertImport:
                 self._outcome(ItemResult("destination", alert.place, name, "refused", says=why_refused(error)))
                 continue
             made = answer.json()
-            self._outcome(
-                ItemResult("destination", alert.place, name, "new", made["id"], secret=made.get("secret", ""))
-            )
+            secret = made.get("secret", "")
+            self._outcome(ItemResult("destination", alert.place, name, "new", made["id"], secret=secret))
 
     def _once(self, body: object) -> dict[str, str]:
         """Return an idempotency key, so that a repeated request creates nothing."""
@@ -411,9 +409,8 @@ def as_json(plan: drafting.Plan) -> Iterator[str]:
         yield _line({"source": shown | asked, "place": source.place, "enabled": source.enabled})
     for alert in plan.alerts:
         hosts = [drafting.host_of(one) for one in alert.destinations]
-        yield _line(
-            {"alert": drafting.wire(alert.body), "place": alert.place, "urls": alert.urls, "destinations": hosts}
-        )
+        shown = {"alert": drafting.wire(alert.body), "place": alert.place, "urls": alert.urls}
+        yield _line(shown | {"destinations": hosts})
     for finding in plan.findings:
         yield _line({"finding": msgspec.to_builtins(finding)})
     yield _line({"plan": {"kind": plan.kind} | {grade: plan.count(grade) for grade in GRADES} | numbers(plan)})

@@ -207,9 +207,8 @@ def people(drafting: Drafting, place: str, called: str, found: Sequence[Recipien
         says = f"{called}: in an unsupported form; see the kinds of destinations for its fields"
         drafting.note(place, WHAT, "impossible", says)
     for one in found:
-        mail = (
-            "; the address must agree first, and the mail server is that of the settings" if one.kind == "email" else ""
-        )
+        says = "; the address must agree first, and the mail server is that of the settings"
+        mail = says if one.kind == "email" else ""
         drafting.note(place, WHAT, "approximated", f"{called}: {one.kind}, with Sanderling's own text{mail}")
     return [DestinationBody(one.url or None, _label(one), one.kind, tuple(one.options.items())) for one in found]
 

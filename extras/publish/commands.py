@@ -67,9 +67,8 @@ async def create(
     private = [one async for one in client.every(keys.SOURCES.path) if one["private"] and one["id"] not in named]
     left_out = [plain(keys.called(one) or one["url"]) for one in private if is_wide or tags.intersection(one["tags"])]
     if left_out:
-        names = "; ".join(left_out[:MOST_NAMED]) + (
-            f"; and {more} more" if (more := len(left_out) - MOST_NAMED) > 0 else ""
-        )
+        more = len(left_out) - MOST_NAMED
+        names = "; ".join(left_out[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
         click.echo(f"Left out, as they are private: {names}. To publish one, name it with --private.", err=True)
 
 

@@ -91,11 +91,8 @@ def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[
 
 
 def _flaw(values: Values) -> str:
-    return (
-        ""
-        if any(values[name] not in (None, ()) for name in DEFAULTS)
-        else "sets nothing: set something, or take it out"
-    )
+    sets = any(values[name] not in (None, ()) for name in DEFAULTS)
+    return "" if sets else "sets nothing: set something, or take it out"
 
 
 KIND: Kind = Kind(

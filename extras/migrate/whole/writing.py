@@ -74,9 +74,8 @@ class ExportWriter:
         self._write(text)
 
     def end(self) -> reading.End:
-        end = reading.End(
-            **{name: self._count[kind] for name, kind in reading.COUNTED.items()}, sha256=self._digest.hexdigest()
-        )
+        counts = {name: self._count[kind] for name, kind in reading.COUNTED.items()}
+        end = reading.End(**counts, sha256=self._digest.hexdigest())
         self._write(reading.encode(end) + b"\n")
         return end
 
@@ -192,9 +191,8 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
 
 async def _tags(storage: Storage, written: ExportWriter, hooks: Set[str]) -> None:
     for defaults in await storage.tag_defaults.all():
-        written.put(
-            reading.Tagged(replace(defaults, destinations=tuple(id for id in defaults.destinations if id in hooks)))
-        )
+        known = tuple(id for id in defaults.destinations if id in hooks)
+        written.put(reading.Tagged(replace(defaults, destinations=known)))
 
 
 async def _publications(storage: Storage, written: ExportWriter) -> None:
