@@ -351,7 +351,7 @@ PLACES = 4  # maximum places listed per finding
 def sums(plan: drafting.Plan) -> str:
     """Return the totals as text.
 
-    >>> sums(Plan("urls"))
+    >>> sums(drafting.Plan("urls"))
     'nothing'
     """
     paused = sum(not source.enabled for source in plan.sources)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import trio
 
 from extras.cluster.postgres import engine
+from extras.cluster.postgres.engine import connect
 from storage.append import Lease
 from storage.errors import Locked, NoKey, Unavailable
 from storage.records.access import SigningKey
@@ -118,7 +119,7 @@ async def open_postgres_snapshot(url: str, vault: Vault) -> AsyncIterator[Storag
 
 
 def _open_snapshot(url: str, vault: Vault) -> engine.PostgresConnection:
-    connection = engine.connect(url)
+    connection = connect(url)
     try:
         with engine.translated():
             connection.run(_BEGIN_SNAPSHOT)

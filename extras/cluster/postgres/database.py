@@ -12,6 +12,7 @@ import trio
 
 from extras.cluster.members.membership import SharedOwnership, Sharing
 from extras.cluster.postgres import engine
+from extras.cluster.postgres.engine import WITHIN
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
 from storage.append import Lease
 from storage.errors import STANDSTILL, Unavailable
@@ -112,7 +113,7 @@ class PostgresStorage(Storage):
         super().__init__(
             Places(self._appender, self._writer, self._readers, self._lookups), engine.SPACE, lease, known, vault
         )
-        self._beats = engine.LinePool([lines.to("beat")], engine.WITHIN)
+        self._beats = engine.LinePool([lines.to("beat")], WITHIN)
         self.members = engine.PostgresMembers(
             self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared
         )
