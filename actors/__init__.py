@@ -10,8 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from importlib import import_module
 
-BUILD = "checkout"
-"""The commit of a frozen program: `make binary` freezes a module that names it."""
+BUILD = "checkout"  # the commit of a frozen program: `make binary` freezes a module that names it
 
 with suppress(ImportError):
     BUILD = import_module("sanderling_build").BUILD

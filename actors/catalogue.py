@@ -110,8 +110,7 @@ def syntax_flaw(message: str, text: str, file: str) -> Flaw:
     return Flaw(file, max(1, line), f"not TOML: {match['says'] if match else message}{at}")
 
 
-LARGEST = 256 << 10
-"""Bytes of one file."""
+LARGEST = 256 << 10  # bytes of one file
 MOST_FILES = 500
 BUILT_IN = "built in"
 

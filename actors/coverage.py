@@ -95,10 +95,8 @@ def draft_of(beat: Heartbeat, skipped: int, base_url: str, now: Millis) -> Draft
     return replace(notice, tags=(TAG,), heartbeat=beat)
 
 
-AGAIN = 5.0
-"""Seconds until readiness is tested again, and after a write or a request that may have failed."""
-ANSWERS_WITHIN = 30.0
-"""Seconds for one write."""
+AGAIN = 5.0  # seconds until readiness is tested again, and after a write or a request that may have failed
+ANSWERS_WITHIN = 30.0  # seconds for one write
 
 
 def heartbeat_children(
@@ -251,16 +249,12 @@ def monitor_children(
     return (ChildSpec("heartbeat", calls.run),)
 
 
-EVERY: Final = 60.0
-"""Seconds between checks of the clock; `UNSEEN` is twice that."""
-STEP: Final = 1000
-"""Milliseconds of difference that count as a step; a steered clock drifts slower."""
-PARKED: Final = 5.0
-"""Seconds between attempts while storage is unavailable."""
+EVERY: Final = 60.0  # seconds between checks of the clock; `UNSEEN` is twice that
+STEP: Final = 1000  # milliseconds of difference that count as a step; a steered clock drifts slower
+PARKED: Final = 5.0  # seconds between attempts while storage is unavailable
 
 
-MOST: Final = 50
-"""Shifts held in memory; a clock that is set often makes many."""
+MOST: Final = 50  # shifts held in memory; a clock that is set often makes many
 
 
 class Sweep(NamedTuple):
@@ -400,8 +394,7 @@ class Shifts:
         return record_of(shifts, now, running), min((shift.saved for shift in alive), default=now)
 
 
-LEAST_STEP: Final = 5.0
-"""Seconds of difference that count as a step; a steered clock drifts slower."""
+LEAST_STEP: Final = 5.0  # seconds of difference that count as a step; a steered clock drifts slower
 
 
 class ClockSteps:

@@ -22,8 +22,7 @@ from storage.records.source import Inheritable, Source, TagDefaults
 
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)
 _ONE_VALUE: Final[tuple[Inheritable, ...]] = ("schedule", "hours", "bar", "selector")
-OTHER_PART: Final = b"other"
-"""Marks a memory of a part that is no longer watched; no part has this mark."""
+OTHER_PART: Final = b"other"  # marks a memory of a part that is no longer watched; no part has this mark
 Origins = Mapping[Inheritable, tuple[str, ...]]
 """The tags that each inherited setting comes from: one, or several for `ignore`."""
 

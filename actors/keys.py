@@ -26,8 +26,7 @@ SCOPES = {
 }
 CHANNEL_SCOPE = "stream:read:"
 _CHANNEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-RATE = 600
-"""Default requests a minute of a key."""
+RATE = 600  # default requests a minute of a key
 BURST = 100
 MOST = 1_000_000
 NAME_LENGTH = 100

@@ -67,11 +67,9 @@ from storage.sql.writing import next_turn
 from storage.tail import Tail
 from supervision import Child, Mailbox, MailboxFull, Reply
 
-Cost = Callable[[str], float]
-"""How often a key occurs; only the order of costs matters."""
+Cost = Callable[[str], float]  # how often a key occurs; only the order of costs matters
 
-_PREFIX_FACTOR = 8.0
-"""A prefix occurs more often than a word of its length, and costs more to look up."""
+_PREFIX_FACTOR = 8.0  # a prefix occurs more often than a word of its length, and costs more to look up
 
 _cost = attrgetter("cost")
 
@@ -149,13 +147,10 @@ def _union(parts: list[Anchors]) -> Anchors:
 
 NARROW = 32
 """A query with at most this many sources and tags is in a table for each; others are in the common table with a set."""
-_SAMPLE = 8
-"""One text in this many is learned from."""
+_SAMPLE = 8  # one text in this many is learned from
 _MOST_COUNTED = 50_000
-_CROWD = 16
-"""Minimum queries under one word for a search for rarer ones."""
-_REFILED = 100
-"""Maximum queries refiled for one text, at about 10 us each."""
+_CROWD = 16  # minimum queries under one word for a search for rarer ones
+_REFILED = 100  # maximum queries refiled for one text, at about 10 us each
 
 
 @dataclass(slots=True, eq=False)
@@ -404,8 +399,7 @@ def _index_key(alert: Alert) -> tuple[str, str, str, tuple[str, ...], tuple[str,
     return alert.match, alert.filter_query, alert.language, alert.source_ids, alert.tags
 
 
-LEAST_SHOWN = 60.0
-"""Minimum seconds of lag that is shown; less is a burst."""
+LEAST_SHOWN = 60.0  # minimum seconds of lag that is shown; less is a burst
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,18 +430,15 @@ def lag_at(tail: Tail, at: Seq, backlog: int, oldest: Seq, now: Millis) -> Lag:
 
 
 PAGE = 200
-PARKED = 5.0
-"""Seconds between attempts while storage accepts no writes."""
-REVISION_EVERY = 1.0
-"""Seconds between checks for alerts that another node wrote."""
+PARKED = 5.0  # seconds between attempts while storage accepts no writes
+REVISION_EVERY = 1.0  # seconds between checks for alerts that another node wrote
 LAST, NEVER = Seq((1 << 63) - 1), Millis((1 << 63) - 1)
 SAVE_WITHIN = 1.0
 """Seconds until the cursor is saved behind events without a match: a commit for each would cost more than reading them
 again."""
 MOST_EVENTS = 2_000
 """Events after which the cursor is saved even without matches, so that a restart need not read them again."""
-MOST_ROWS = 500
-"""Rows of outbox and alerts in one transaction; one event may exceed it."""
+MOST_ROWS = 500  # rows of outbox and alerts in one transaction; one event may exceed it
 
 
 class Matcher:

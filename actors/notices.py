@@ -22,8 +22,7 @@ AlertType = Literal[
     "destination_disabled", "watching_stalled", "storage_damaged", "heartbeat",
 ]  # fmt: skip
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
-EVERYBODY: Final = 1 << 31
-"""More seconds than any alert may wait (`notice_after`)."""
+EVERYBODY: Final = 1 << 31  # more seconds than any alert may wait (`notice_after`)
 RESTORE: Final = "Restore a backup: sanderling restore FILE --replace (docs/backup.md)."
 _DESTINATION, _ALERT = "destination:", "alert:"
 _WAITS, _TOLD = "notice_after:", "told:"

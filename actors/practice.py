@@ -67,8 +67,7 @@ def feed_change(step: int) -> str:
 
 _FARES: Final = (("Single, adult", 1800), ("Day ticket, adult", 3100), ("Bicycle", 650))
 """Names, and initial prices in cents."""
-_STRIDE, _SPREAD = 37, 101
-"""Steps of 3.70 modulo 10.10: a hundred and one different prices before one repeats."""
+_STRIDE, _SPREAD = 37, 101  # steps of 3.70 modulo 10.10: a hundred and one different prices before one repeats
 _PAGE_SHOWN: Final = 5
 _ON_PAGE: Final = 3
 

@@ -24,28 +24,19 @@ from storage.retention import SLICE, Keep, Trust, most_aged, next_return, next_s
 from storage.sql.storage import Storage
 from supervision import Child
 
-ROUND: Final = 600.0
-"""Seconds between rounds."""
-BINS_AT_ONCE: Final = 5
-"""Each may hold 25 MiB of captures."""
-CALLS_AT_ONCE: Final = 200
-"""Stored answers deleted in one transaction, of some KB each."""
+ROUND: Final = 600.0  # seconds between rounds
+BINS_AT_ONCE: Final = 5  # each may hold 25 MiB of captures
+CALLS_AT_ONCE: Final = 200  # stored answers deleted in one transaction, of some KB each
 SESSIONS_AT_ONCE: Final = 200
 ACTIVITY_AT_ONCE: Final = 200
 SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
-MOST_HEARTBEATS: Final = 1_000
-"""Stored heartbeats; they come on top of the events that retention counts."""
-PICTURES_AT_ONCE: Final = 50
-"""Of some hundred KB each."""
-DAYS_AT_ONCE: Final = 500
-"""Days of single sources, of some hundred bytes each."""
-PAUSE: Final = 0.05
-"""Seconds between slices, so that harvests go first."""
-BREATH: Final = 0.2
-"""Seconds between steps of returning space."""
-MOST_BACK: Final = 256 << 20
-"""Bytes returned in one round, some minutes of work; then retention has its turn."""
+MOST_HEARTBEATS: Final = 1_000  # stored heartbeats; they come on top of the events that retention counts
+PICTURES_AT_ONCE: Final = 50  # of some hundred KB each
+DAYS_AT_ONCE: Final = 500  # days of single sources, of some hundred bytes each
+PAUSE: Final = 0.05  # seconds between slices, so that harvests go first
+BREATH: Final = 0.2  # seconds between steps of returning space
+MOST_BACK: Final = 256 << 20  # bytes returned in one round, some minutes of work; then retention has its turn
 _DAY_MS: Final = 86_400_000
 LAST: Final = Seq((1 << 63) - 1)
 

@@ -24,10 +24,8 @@ from storage.records.event import MOST_CHANGES, Delta, Draft, Filter, TypedChang
 from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
 from storage.sql.stores.log import EventLog
 
-NAMED: Final = ("availability", "version", "date")
-"""Types of values without a number that have series."""
-SeriesKey = tuple[str, str, str]
-"""Type, unit, and path or label."""
+NAMED: Final = ("availability", "version", "date")  # types of values without a number that have series
+SeriesKey = tuple[str, str, str]  # type, unit, and path or label
 
 
 class Point(NamedTuple):
@@ -210,8 +208,7 @@ async def reported_changes(
     return changes[::-1], millis_of(before)
 
 
-DatedChanges = Sequence[tuple[int, Sequence[TypedChange]]]
-"""A source's changes, oldest first, each with its time."""
+DatedChanges = Sequence[tuple[int, Sequence[TypedChange]]]  # a source's changes, oldest first, each with its time
 
 
 def has_prices(drafts: tuple[Draft, ...]) -> bool:

@@ -49,10 +49,8 @@ from storage.records.message import Message, joined, message
 from storage.records.trail import Verdict
 
 MOST_BYTES: Final = 2_048
-MOST_URL: Final = 256
-"""Maximum bytes of an address in a receipt."""
-MOST_WHYS: Final = 2
-"""Maximum reasons in the sentence; each unknown period has its own."""
+MOST_URL: Final = 256  # maximum bytes of an address in a receipt
+MOST_WHYS: Final = 2  # maximum reasons in the sentence; each unknown period has its own
 
 
 class UnknownTime(Struct, frozen=True, rename={"start": "from", "end": "to"}):
@@ -264,10 +262,8 @@ def _thumbprint(x: str) -> str:
     return base64url(sha256(canonical_json({"crv": "Ed25519", "kty": "OKP", "x": x})).digest())
 
 
-LIFE: Final = 300
-"""Validity of a request's signature in seconds: allows for wrong clocks and slow connections."""
-DIRECTORY_LIFE: Final = 7 * 86_400
-"""Validity of the directory's proof in seconds; a list may use a copy for as long."""
+LIFE: Final = 300  # validity of a request's signature in seconds: allows for wrong clocks and slow connections
+DIRECTORY_LIFE: Final = 7 * 86_400  # validity of the directory's proof in seconds; a list may use a copy for as long
 _LABEL, _PERSON = "sig1", b"looks of rfc9421"
 
 

@@ -31,8 +31,7 @@ from storage.records.access import SigningKey
 from storage.sql.storage import Storage
 from supervision import ChildSpec, Escalate, Strategy, Supervisor, Watchdog
 
-READY_WITHIN = 600.0
-"""Seconds for a part that reads all of storage: slow machines with much data are no crash."""
+READY_WITHIN = 600.0  # seconds for a part that reads all of storage: slow machines with much data are no crash
 SHIFT_ENDS_WITHIN = 5.0
 Front = Callable[[AppContext], Sequence[ChildSpec]]
 

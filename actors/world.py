@@ -112,8 +112,7 @@ class RenderFailed(Exception):
         self.reason, self.blame, self.status, self.set_cookies = reason, blame, status, set_cookies
 
 
-Judge = Callable[[str, Sequence[str]], None]
-"""Raises UrlRefused for a host and its addresses."""
+Judge = Callable[[str, Sequence[str]], None]  # raises UrlRefused for a host and its addresses
 Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
 
 

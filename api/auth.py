@@ -74,8 +74,7 @@ def challenge(metadata: str, *, sent: bool = False, scopes: Sequence[str] = ()) 
     return f"Bearer {said}".strip()
 
 
-EVERY = 60.0
-"""Seconds between saves."""
+EVERY = 60.0  # seconds between saves
 
 
 class LastUsed:

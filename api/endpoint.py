@@ -21,8 +21,7 @@ from storage.errors import StorageError
 
 Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
-WITHIN = 15.0
-"""Seconds for a body to arrive."""
+WITHIN = 15.0  # seconds for a body to arrive
 
 
 class EndpointReply(NamedTuple):

@@ -81,10 +81,8 @@ def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:
     return frozenset(tag for is_weak, tag in _TAG.findall(text) if weak or not is_weak)
 
 
-LEAST = 1_000
-"""Bytes; shorter bodies stay uncompressed."""
-BODIES = 64
-"""Compressed bodies to cache."""
+LEAST = 1_000  # bytes; shorter bodies stay uncompressed
+BODIES = 64  # compressed bodies to cache
 
 
 def fitting(body: bytes, headers: Headers) -> tuple[bytes, dict[str, str]]:

@@ -23,8 +23,7 @@ from api.validation import check_form, read_body, read_query
 from storage.errors import StorageError
 from storage.records.access import ApiKey
 
-BODY_TIMEOUT = 15
-"""Seconds for a request's body."""
+BODY_TIMEOUT = 15  # seconds for a request's body
 
 
 class KeyFace:

@@ -21,8 +21,7 @@ from api.route import Call
 
 T = TypeVar("T")
 _CHECK = 6
-FREE = ("cursor", "limit")
-"""Parameters that may differ from page to page."""
+FREE = ("cursor", "limit")  # parameters that may differ from page to page
 
 
 def encode_cursor(position: Any, target: str, free: Sequence[str] = FREE) -> str:

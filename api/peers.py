@@ -169,8 +169,7 @@ def passed_on(headers: Headers) -> str:
     return found or ("" if is_ours(headers.get("Host", ""), "", "") else "Host")
 
 
-MAX_AGE = 7_200
-"""Seconds that a browser may cache the preflight; no browser caches it longer."""
+MAX_AGE = 7_200  # seconds that a browser may cache the preflight; no browser caches it longer
 SENT = (
     *("Authorization", "X-API-Key", "Content-Type", "Last-Event-ID", "If-Match", "If-None-Match"),
     *("Idempotency-Key", "X-Request-Id", "MCP-Protocol-Version", "Mcp-Session-Id"),

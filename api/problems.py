@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from storage.records.secrecy import without_secrets
 
 MEDIA = "application/problem+json"
-SHOWN = 200
-"""Most characters of a refused value to show."""
+SHOWN = 200  # most characters of a refused value to show
 
 
 class Kind(Struct, frozen=True):
@@ -113,10 +112,8 @@ INTERNAL = Refusal("internal", KINDS["internal"].says)
 
 
 _TABLES = toml.decode(files("api").joinpath("refusal_words.toml").read_bytes(), type=dict[str, dict[str, str]])
-RULES: Final = _TABLES["rules"]
-"""The sentence for each rule. Other rules show their detail."""
-_ELSEWHERE: Final = ("redirects ", "leads to ")
-"""Prefixes of details about an address that no user typed."""
+RULES: Final = _TABLES["rules"]  # The sentence for each rule. Other rules show their detail.
+_ELSEWHERE: Final = ("redirects ", "leads to ")  # prefixes of details about an address that no user typed
 _RULE = re.compile(r" \(rule: ([a-z0-9-]+)\)$")
 _OPENS = re.compile(r"^(.*) is not public; SANDERLING_ALLOW_NETWORKS=(\S+) would open it$", re.S)
 _FIELDS: Final = [(re.compile(pattern), words) for pattern, words in _TABLES["fields"].items()]

@@ -22,8 +22,7 @@ from api.peers import Network, ip_in, is_trusted, plain
 from storage.ownership import Ownership
 from storage.records.access import ApiKey
 
-REMEMBERED = 20_000
-"""Buckets to keep. The least recently used goes first; it has most likely refilled."""
+REMEMBERED = 20_000  # Buckets to keep. The least recently used goes first; it has most likely refilled.
 
 
 class Limit(NamedTuple):
@@ -59,8 +58,7 @@ class LimitVerdict(NamedTuple):
         )
 
 
-STRANGERS = Limit(10.0, 100)
-"""The limit of one address without a valid key."""
+STRANGERS = Limit(10.0, 100)  # the limit of one address without a valid key
 
 
 def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, LimitVerdict]:

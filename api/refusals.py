@@ -66,10 +66,8 @@ def refusal_of(error: BaseException, *, owner: bool = False) -> Refusal | None:
     return None
 
 
-EVERY = 60.0
-"""Seconds of calls per line."""
-MOST = 500
-"""Keys and addresses with a line each per minute; the rest share one."""
+EVERY = 60.0  # seconds of calls per line
+MOST = 500  # keys and addresses with a line each per minute; the rest share one
 REST = "others"
 _SHOWN = 200
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from api.streams.reader import Reader
     from api.streams.streams import Feed, Streams
 
-PUBLIC = "public"
-"""The scope of a route that needs no key."""
+PUBLIC = "public"  # the scope of a route that needs no key
 _ROOMS = ("sources", "alerts", "bins", "publications")
 SCOPES = frozenset((PUBLIC, "stream:read", "admin", *(f"{room}:{act}" for room in _ROOMS for act in ("read", "write"))))
 LETS_OUT = ("stream:read",)

@@ -19,20 +19,13 @@ from api.peers import Network, caller, is_trusted
 from api.problems import MEDIA, Refusal, later
 from api.ratelimit import counted_as
 
-OF_ONE = 16 << 20
-"""Bytes for one key, for one address, and for all callers without a key together."""
-ALL = 48 << 20
-"""Bytes for everyone together."""
-SMALL = 16 << 10
-"""Bytes of an answer that other clients' unread answers never block, such as health checks."""
-BESIDE = 4 << 10
-"""Bytes that an answer counts in addition to its body: its head, and the waiting task."""
-OPENED = "sanderling.opened"
-"""The ASGI scope entry with the key (or session) and reader of a stream that a view opened."""
-ADDRESS = "sanderling.address"
-"""The ASGI scope entry with the client's address, as trusted proxies name it."""
-ASKER = "sanderling.asker"
-"""The ASGI scope entry with the name of the request's key or session."""
+OF_ONE = 16 << 20  # bytes for one key, for one address, and for all callers without a key together
+ALL = 48 << 20  # bytes for everyone together
+SMALL = 16 << 10  # bytes of an answer that other clients' unread answers never block, such as health checks
+BESIDE = 4 << 10  # bytes that an answer counts in addition to its body: its head, and the waiting task
+OPENED = "sanderling.opened"  # the ASGI scope entry with the key (or session) and reader of a stream that a view opened
+ADDRESS = "sanderling.address"  # the ASGI scope entry with the client's address, as trusted proxies name it
+ASKER = "sanderling.asker"  # the ASGI scope entry with the name of the request's key or session
 _STRANGERS = "strangers"
 _ABOUT_BODY = (b"etag", b"last-modified", b"link", b"location", b"set-cookie", b"vary", b"cache-control")
 _READS = ("GET", "HEAD", "OPTIONS")

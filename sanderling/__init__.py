@@ -16,8 +16,7 @@ __version__ = "0.1.0"
 ADMIN_SOCKET = "admin.sock"
 UNUSED = ("_elementtree", "anyio", "greenlet", "httpx._main", "pyexpat", "pygments", "rich", "typing_extensions")
 """Optional imports of libraries that the service never uses: 6 MB."""
-EMPTY = ("pdb",)
-"""Modules that a library imports in any case, and uses only in tests (click.testing)."""
+EMPTY = ("pdb",)  # modules that a library imports in any case, and uses only in tests (click.testing)
 
 
 @contextmanager

@@ -22,10 +22,8 @@ from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import all_settings, json_flag, loaded, settings_flags
 
-VARIABLE = "_SANDERLING_COMPLETE"
-"""The variable that Click reads to complete a command line of this program."""
-INTERRUPTED = 130
-"""The exit code that shells use for Ctrl-C."""
+VARIABLE = "_SANDERLING_COMPLETE"  # the variable that Click reads to complete a command line of this program
+INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
 _ALL = "sanderling.help_all"
 WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     files("sanderling.commands").joinpath("words.toml").read_text("utf-8")

@@ -24,8 +24,7 @@ from storage.secrets import Vault, read_master
 from storage.sqlite.engine import DATABASE
 from storage.sqlite.ownership import as_owner, as_root
 
-STANDBY = "standby"
-"""The folder that only a standby's data folder has."""
+STANDBY = "standby"  # the folder that only a standby's data folder has
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"
 CREDENTIAL = "sanderling.master-key"

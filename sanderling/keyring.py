@@ -28,8 +28,7 @@ from storage.sql.stores.people import CommandKeys
 from storage.sqlite.upkeep import RotationResult, rotate
 
 Names = Sequence[str]
-PART = 6
-"""Minimum letters of an id, from its beginning or end, that identify a key."""
+PART = 6  # minimum letters of an id, from its beginning or end, that identify a key
 _TOLD = {
     "name": "{0} Name the key after what will use it, for example --name newsroom.",
     "scopes": "{0}",

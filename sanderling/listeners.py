@@ -24,8 +24,7 @@ from sanderling import ADMIN_SOCKET
 ALPN = ("http/1.1",)
 BACKLOG = 128
 ROOT = 0
-_CREDENTIALS = struct.Struct("3i")
-"""`struct ucred`: process, account, group (unix(7))."""
+_CREDENTIALS = struct.Struct("3i")  # `struct ucred`: process, account, group (unix(7))
 Stamp = tuple[tuple[int, int, int] | None, ...]
 
 

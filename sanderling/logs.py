@@ -27,8 +27,7 @@ LINE_CAP = 4096
 VALUE_CAP = 1024
 LIST_CAP = 16
 FIRST = ("ts", "level", "event")
-ROOT = "sanderling/"
-"""The beginning of actor paths, left out of log lines."""
+ROOT = "sanderling/"  # the beginning of actor paths, left out of log lines
 
 _LETTERS = {"debug": "2", "warning": "33", "error": "31"}
 

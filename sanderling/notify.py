@@ -18,10 +18,8 @@ from storage.records.source import HEALTH, SOURCES
 from supervision import Child, ChildSpec
 
 Tell = Callable[[str], None]
-EVERY = 10.0
-"""Seconds between datagrams if no watchdog needs them faster."""
-STUCK = 30.0
-"""Stop feeding the watchdog after the log's writer has not moved for so many seconds with work waiting."""
+EVERY = 10.0  # seconds between datagrams if no watchdog needs them faster
+STUCK = 30.0  # stop feeding the watchdog after the log's writer has not moved for so many seconds with work waiting
 
 
 def tell_manager(address: str, words: str) -> None:

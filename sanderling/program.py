@@ -24,8 +24,7 @@ from sanderling.environment import PREFIX
 LOADER = "_PYI_"
 LIBRARIES = "LD_LIBRARY_PATH"
 BEFORE = "LD_LIBRARY_PATH_ORIG"
-LAUNCHER = "launcher"
-"""The folder in the one-file form that contains the directory form's launcher."""
+LAUNCHER = "launcher"  # the folder in the one-file form that contains the directory form's launcher
 _PR_SET_DUMPABLE = 4
 
 

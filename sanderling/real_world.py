@@ -33,8 +33,7 @@ from sanderling.program import worker_command, worker_environment
 from storage.records.identity import Millis
 from storage.sql.storage import Storage
 
-BACKLOG = 1024
-"""Pending connections that the kernel holds; 10,000 clients may reconnect at once."""
+BACKLOG = 1024  # pending connections that the kernel holds; 10,000 clients may reconnect at once
 
 
 def wall() -> float:

@@ -50,8 +50,7 @@ from storage.errors import StorageError
 from storage.sql.storage import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
 
-CLOSE_WITHIN = 8.0
-"""Seconds for the storage to finish writing after an escalation; with the tree's own stop under 15."""
+CLOSE_WITHIN = 8.0  # seconds for the storage to finish writing after an escalation; with the tree's own stop under 15
 _WAYS_OUT = {
     errno.EACCES: " Ports below 1024 are root's: choose another with --port (docs/proxies.md: a proxy in front).",
     errno.EADDRNOTAVAIL: " No network card of this machine has that address; --host 0.0.0.0 is all of them.",

@@ -18,8 +18,7 @@ class Lease(NamedTuple):
     epoch: int
 
 
-Answer = Sequence[Stored] | StateMoved | Duplicate
-"""The answer to a harvest: its events in order, or the refusal."""
+Answer = Sequence[Stored] | StateMoved | Duplicate  # the answer to a harvest: its events in order, or the refusal
 
 
 def events_of(answers: Sequence[Answer]) -> list[Stored]:
@@ -30,8 +29,7 @@ Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
 """Makes the signed wire JSON of an event from its position, id, source and draft. Pure; may run in a thread."""
 
 
-Marks = Sequence[int]
-"""48-bit integers that other events of the same story probably share."""
+Marks = Sequence[int]  # 48-bit integers that other events of the same story probably share
 
 
 class Stories(Protocol):

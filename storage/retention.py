@@ -20,23 +20,18 @@ from storage.records.identity import Millis, Seq, seq_at
 
 LEAST = 1_000
 """Events that always stay when bytes are limited, since the rest of the storage may weigh more than all of them."""
-SLICE = 200
-"""Events in a slice: 8 to 30 microseconds each on the writer, so a harvest waits a few milliseconds at most."""
+SLICE = 200  # events in a slice: 8 to 30 microseconds each on the writer, so a harvest waits a few milliseconds at most
 
-LITTLE = 32 << 20
-"""Free bytes that are never worth returning."""
-STEP = 256 << 10
-"""Bytes returned at once: 64 pages, 2 ms of the writer's time and some of the disk's."""
+LITTLE = 32 << 20  # free bytes that are never worth returning
+STEP = 256 << 10  # bytes returned at once: 64 pages, 2 ms of the writer's time and some of the disk's
 
 
 PATIENCE = 3_600.0
 """Seconds that a clock must run steadily after a jump ahead to be trusted: time for a person to correct it."""
-JUMP = Millis(3_600_000)
-"""Milliseconds that the clock may be ahead of the elapsed time."""
+JUMP = Millis(3_600_000)  # milliseconds that the clock may be ahead of the elapsed time
 IDLE = Millis(86_400_000)
 """Milliseconds that it may be ahead of the newest event at start: the service may have been down or idle so long."""
-SHARE = 0.05
-"""The share of the log that one round may delete by age, unless more ages between two rounds."""
+SHARE = 0.05  # the share of the log that one round may delete by age, unless more ages between two rounds
 
 
 class Trust:

@@ -34,8 +34,7 @@ SIZE = 32
 NONCE = Aead.NONCE_SIZE
 _PERSON = b"sanderling at"  # at rest; BLAKE2b's "person" separates this use of the key from any other
 _MAC = b"sanderling mac"
-_FORM = b"\x01"
-"""The first byte of a box: its format. There is one so far."""
+_FORM = b"\x01"  # The first byte of a box: its format. There is one so far.
 _WRITTEN = re.compile(r"smk_([A-Za-z0-9_-]{43})", re.ASCII)
 
 

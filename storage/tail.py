@@ -145,10 +145,8 @@ class Tail:
 
 
 PAGE = 500
-MOST_WAITING = 64
-"""Most commits in memory while the follower is busy; beyond them it reads the log."""
-AGAIN = 1.0
-"""Seconds between two attempts while the log is unreadable."""
+MOST_WAITING = 64  # most commits in memory while the follower is busy; beyond them it reads the log
+AGAIN = 1.0  # seconds between two attempts while the log is unreadable
 
 
 class _Log(Protocol):

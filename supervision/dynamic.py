@@ -21,8 +21,7 @@ from supervision.policy import Alarm, Exit, GiveUp, Limit, Quarantine, Restart, 
 from supervision.status import ChangeListener, State, StateChange, StepClock, Tree
 
 SLICE = 10_000
-STOP_SLICE = 500
-"""Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
+STOP_SLICE = 500  # children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most
 
 
 @dataclass(frozen=True, slots=True)

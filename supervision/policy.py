@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from supervision.errors import InvalidSpec
 
-_MOST_DOUBLINGS = 64
-"""With more doublings every ceiling is reached; this many stay far from the largest float."""
+_MOST_DOUBLINGS = 64  # with more doublings every ceiling is reached; this many stay far from the largest float
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +132,7 @@ def decide(
 
 LEAST_CHILDREN = 20
 ALARM_SHARE = 0.30
-ALL_CLEAR_SHARE = 0.15
-"""Half of RAISED_AT, so that a share that swings around the threshold raises one alarm, not many."""
+ALL_CLEAR_SHARE = 0.15  # half of RAISED_AT, so that a share that swings around the threshold raises one alarm, not many
 
 
 @dataclass(frozen=True, slots=True)

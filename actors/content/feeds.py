@@ -44,8 +44,7 @@ from storage.records.source import OWN_NAMESPACES
 
 T = TypeVar("T")
 MOST_ENTRIES, MOST_KEY, _MOST_LABEL, _MOST_TAGS = 5_000, 200, 1_000, 20
-MOST_ENTRY_LINES = 40
-"""Lines of an entry that are compared one by one."""
+MOST_ENTRY_LINES = 40  # lines of an entry that are compared one by one
 _LONGEST_COUNT = 120
 _WORD = r"[^\W\d_]{3,}"
 _COUNT = rf"\d{{1,3}}(?:[.,]?\d{{3}})*[km]?\s+(?!(?:{UNIT}|percent|prozent|degrees|grad)\b){_WORD}(?:\s{_WORD})?"
@@ -247,8 +246,7 @@ _VERSIONS = {
     "atom": "atom", "cdf": "cdf",
 }  # fmt: skip
 _MOST_LINKS = 5
-PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")
-"""The relations of RFC 5005."""
+PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")  # the relations of RFC 5005
 _DATES = ("published", "updated", "created", "prism_publicationdate")
 _RAW_AMPERSAND = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!#\d+;|#[xX][0-9a-fA-F]+;|[A-Za-z][\w.-]*;)", re.DOTALL)
 
@@ -362,8 +360,7 @@ def _published(entry: Any) -> Millis | None:
 
 _HEAD, _MOST_HUBS = 4096, 5
 _ITEMS, _NEXT = re.compile(r'"items"\s*:\s*\['), re.compile(r"\s*,?\s*(?=[{\[\"])")
-_CUT = "\0cut"
-"""A member that marks a truncated document."""
+_CUT = "\0cut"  # a member that marks a truncated document
 _JSON_DATES = ("date_published", "date_modified")
 
 
@@ -469,8 +466,7 @@ def _listed(item: Mapping[str, Any], name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-MOST_LINES: Final = 5_000
-"""Feeds read from one list."""
+MOST_LINES: Final = 5_000  # feeds read from one list
 MOST_FOLDERS: Final = 10
 _LONGEST_TITLE, _LONGEST_TAG, _LONGEST_URL = 200, 80, 2048
 _NAMED = re.compile(r"([a-z0-9_-]+):\S.*")
@@ -516,8 +512,7 @@ def _one_line(text: str, most: int) -> str:
     return " ".join(text.split())[:most].strip()
 
 
-MOST_UNPACKED = 64 << 20
-"""Bytes of a sitemap, unpacked."""
+MOST_UNPACKED = 64 << 20  # bytes of a sitemap, unpacked
 MOST_ADDRESSES, _STEP = 100_000, 64 << 10
 _GZIP, _GZIP_WINDOW = b"\x1f\x8b\x08", 31
 _BEGINS = re.compile(rb"<(?:[a-zA-Z][\w.-]*:)?(urlset|sitemapindex)[\s>/]")

@@ -70,8 +70,7 @@ def _inside(pattern: re.Pattern[str], text: str) -> str:
     return found[1] if found else ""
 
 
-FILE: Final = "file"
-"""The format of a binary file: its bytes are compared."""
+FILE: Final = "file"  # the format of a binary file: its bytes are compared
 _TABLES: Final = tomllib.loads(files("actors.content").joinpath("formats.toml").read_text("utf-8"))
 FORMATS: Final[Mapping[str, str]] = _TABLES["formats"]
 """Formats of documents without HTML elements, as in `Finding.format` and `Detection.format`, with their nouns."""
@@ -236,8 +235,7 @@ def link_form(url: str) -> str:
     return bare.rstrip("/")
 
 
-EMIT = 0.5
-"""Default threshold: the score that a change of a page needs to be reported."""
+EMIT = 0.5  # default threshold: the score that a change of a page needs to be reported
 LOWEST_BAR, HIGHEST_BAR = 0.2, 0.9
 
 

@@ -46,8 +46,7 @@ from actors.content.wording.words import content_hash, simhash
 from actors.messages.requests import FoundValue
 from storage.records.event import StandingValues
 
-MOST_VALUES = 20
-"""Values that a preview lists."""
+MOST_VALUES = 20  # values that a preview lists
 _encode = msgspec.msgpack.encode
 Asked = TypeVar("Asked")
 

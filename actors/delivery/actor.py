@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     import random
 
 
-_CONNECT_TIMEOUT = 5.0
-"""Seconds without an answer that make a failure a timeout."""
+_CONNECT_TIMEOUT = 5.0  # seconds without an answer that make a failure a timeout
 
 
 class Sender:
@@ -129,12 +128,9 @@ def sample(signer: Signer, base_url: str, now: Millis, chance: random.Random) ->
 
 MOST_IN_FLIGHT = 4
 MOST_CLAIMED = 32
-LONGEST_SLEEP = 3600.0
-"""Seconds until a sleeping actor rechecks the wall clock, which may have been set."""
-RECHECK_INTERVAL = 1.0
-"""Seconds until an actor with requests under way checks for newly due rows."""
-RETRY_INTERVAL = 5.0
-"""Seconds between attempts to write while storage is unavailable."""
+LONGEST_SLEEP = 3600.0  # seconds until a sleeping actor rechecks the wall clock, which may have been set
+RECHECK_INTERVAL = 1.0  # seconds until an actor with requests under way checks for newly due rows
+RETRY_INTERVAL = 5.0  # seconds between attempts to write while storage is unavailable
 
 
 class DestinationActor:

@@ -32,8 +32,7 @@ from storage.records.destination import Delivery, Destination, Outcome, Portion
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
 from storage.sql.storage import Storage
 
-COMMIT_DEADLINE = 30.0
-"""Seconds for one write, which a cancellation does not interrupt."""
+COMMIT_DEADLINE = 30.0  # seconds for one write, which a cancellation does not interrupt
 
 
 class Claims:
@@ -141,19 +140,13 @@ class DigestCollector:
         return frozen
 
 
-MOST_REQUESTS = 200
-"""Concurrent deliveries over all destinations."""
-MOST_SLOW = 150
-"""Of these, to slow URLs."""
-MOST_ADDITIONAL = 100
-"""Of these, additional ones to the same URL."""
+MOST_REQUESTS = 200  # concurrent deliveries over all destinations
+MOST_SLOW = 150  # of these, to slow URLs
+MOST_ADDITIONAL = 100  # of these, additional ones to the same URL
 MOST_PER_URL = 4
-MOST_PER_HOST = 20
-"""As many as five destinations have under way."""
-SLOW = 1.0
-"""Seconds of a finished or running request that make its URL slow; a quicker one clears it."""
-REMEMBERED = 20_000
-"""Known slow URLs; the least recently slow one is forgotten first."""
+MOST_PER_HOST = 20  # as many as five destinations have under way
+SLOW = 1.0  # seconds of a finished or running request that make its URL slow; a quicker one clears it
+REMEMBERED = 20_000  # known slow URLs; the least recently slow one is forgotten first
 
 
 class ConcurrencyLimiter:

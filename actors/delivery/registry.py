@@ -24,8 +24,7 @@ from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFul
 
 MAILBOX_BOUND = 8
 """Messages that may wait for a destination. A nudge beyond that is dropped: the actor is awake and will check."""
-RETRY_INTERVAL = 5.0
-"""Seconds between attempts to begin while storage is unavailable."""
+RETRY_INTERVAL = 5.0  # seconds between attempts to begin while storage is unavailable
 
 
 class DeliveryRegistry:

@@ -83,10 +83,8 @@ def quiet_until(hours: QuietHours | None, at: Millis) -> Millis | None:
 
 
 MOST_EVENTS = 500
-MOST_BYTES = 1 << 20
-"""Events and bytes in one digest, but at least one event; the rest goes into the next."""
-GRACE = Millis(2_000)
-"""Milliseconds that a window stays open after its end, for rows that the matcher is still writing."""
+MOST_BYTES = 1 << 20  # events and bytes in one digest, but at least one event; the rest goes into the next
+GRACE = Millis(2_000)  # milliseconds that a window stays open after its end, for rows that the matcher is still writing
 _LENGTHS: dict[DeliveryMode, int] = {"15min": 900_000, "hourly": 3_600_000}
 _DAY = timedelta(days=1)
 

@@ -38,10 +38,8 @@ from storage.records.source import Harvest
 from storage.sql.storage import Storage
 from supervision import MailboxFull, Reply
 
-FAILURES = 5
-"""Failures in a row that make a destination failing; from then on it gets one request at a time."""
-PATIENCE = 120 * 3_600_000
-"""Milliseconds of failures that disable a destination; at half of it there is a notice."""
+FAILURES = 5  # failures in a row that make a destination failing; from then on it gets one request at a time
+PATIENCE = 120 * 3_600_000  # milliseconds of failures that disable a destination; at half of it there is a notice
 
 State = Literal["active", "failing", "disabled"]
 
@@ -123,8 +121,7 @@ def with_status(
     return replace(destination, state=status.state, failing_since=status.since, told=status.notices, owes=owing)
 
 
-AGAIN = 30.0
-"""Seconds until an uncommitted notice is sent again."""
+AGAIN = 30.0  # seconds until an uncommitted notice is sent again
 
 
 class NoticePublisher:

@@ -25,8 +25,7 @@ from actors.world import ResolveFailed, World
 from storage.sql.storage import Storage
 
 Address = IPv4Address | IPv6Address
-CHECK_WITHIN = 10.0
-"""Seconds to resolve a name."""
+CHECK_WITHIN = 10.0  # seconds to resolve a name
 _SETTINGS = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
 
 

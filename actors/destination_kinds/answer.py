@@ -6,8 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 Verdict = Literal["delivered", "again", "slow", "refused", "revoked"]
 GONE: Final = 410
-EXCERPT: Final = 1024
-"""Stored characters of an answer."""
+EXCERPT: Final = 1024  # stored characters of an answer
 
 
 class Answer(NamedTuple):

@@ -31,16 +31,13 @@ from storage.records.identity import Millis
 from storage.sql.storage import Storage
 
 PATH = "/bins/"
-BODY = 256 << 10
-"""Stored bytes of a body."""
+BODY = 256 << 10  # stored bytes of a body
 MOST_CAPTURES = 100
-MOST_BYTES = 64 << 20
-"""Bytes of all captures, unless the newest capture of each bin adds up to more."""
+MOST_BYTES = 64 << 20  # bytes of all captures, unless the newest capture of each bin adds up to more
 LIFETIME = Millis(7 * 86_400_000)
 MOST_BINS, TOKEN_BYTES = 1_000, 24
 HeaderTexts = tuple[tuple[str, str], ...]
-Target = tuple[str, str, str]
-"""Method, path and query."""
+Target = tuple[str, str, str]  # method, path and query
 NOT_FOUND = "There is no such bin, or it has expired."
 
 

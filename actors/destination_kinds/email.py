@@ -51,8 +51,7 @@ _SECURITY: Final[dict[str, tuple[Security, int]]] = {
     "smtp": ("starttls", 587),
     "smtp+plain": ("none", 25),
 }
-LONGEST_ADDRESS: Final = 254
-"""Octets of an address (RFC 5321, 4.5.3.1.3, less the angle brackets)."""
+LONGEST_ADDRESS: Final = 254  # octets of an address (RFC 5321, 4.5.3.1.3, less the angle brackets)
 LONGEST_LOCAL: Final = 64
 MAILTO: Final = "mailto:"
 
@@ -368,8 +367,7 @@ def _new_message(envelope: Envelope, subject: str, id: str) -> EmailMessage:
     return mail
 
 
-SESSION_TIMEOUT: Final = 60.0
-"""Seconds for a whole session: mail servers inspect a mail before they accept it."""
+SESSION_TIMEOUT: Final = 60.0  # seconds for a whole session: mail servers inspect a mail before they accept it
 _TOKEN = 20
 
 

@@ -44,8 +44,7 @@ class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 LANGUAGE, MESSAGE, MESSAGE_TITLE = "language", "message", "message_title"
 _FILE: Final = tomllib.loads(files("actors.destination_kinds").joinpath("fields.toml").read_text("utf-8"))
 _LANGUAGE, *_MESSAGE = msgspec.convert(_FILE["people"], list[KindField])
-MESSAGE_FIELDS: Final = tuple(_MESSAGE)
-"""Further fields of all kinds for people."""
+MESSAGE_FIELDS: Final = tuple(_MESSAGE)  # further fields of all kinds for people
 
 
 WEBHOOK_ADDRESS: Final = msgspec.convert(_FILE["webhook_address"], AddressField)

@@ -118,8 +118,7 @@ class DestinationKind(NamedTuple):
     in_path: frozenset[str] = frozenset()
 
 
-RENDER_TIMEOUT: Final = 0.05
-"""Seconds of processor time for a template."""
+RENDER_TIMEOUT: Final = 0.05  # seconds of processor time for a template
 _NOTHING: Final = Notification("", "", (), 0)
 
 
@@ -182,8 +181,7 @@ async def _run_task(
 
 LONGEST: Final = 4_096
 HIDDEN: Final = "[hidden]"
-_SHORTEST = 6
-"""Shortest part of a private value that is masked in a receiver's response, in characters."""
+_SHORTEST = 6  # shortest part of a private value that is masked in a receiver's response, in characters
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _LOCATION = "body.options"

@@ -107,8 +107,7 @@ def _shown(text: str, address: Address) -> str:
     return text if text == str(address) else f"{text} (that is {address})"
 
 
-MOST_ALIASES = 20_000
-"""Most names; the least recently seen is forgotten first, and is then a separate host."""
+MOST_ALIASES = 20_000  # most names; the least recently seen is forgotten first, and is then a separate host
 _PREFIX = "www."
 
 

@@ -26,11 +26,9 @@ from msgspec import Struct
 from actors.egress.url import Url
 
 MOST, MOST_BYTES = 50, 16 << 10
-MOST_OF_ONE: Final = 4096
-"""Characters of name and value together (5.6, step 6)."""
+MOST_OF_ONE: Final = 4096  # characters of name and value together (5.6, step 6)
 _MOST_ATTRIBUTE: Final = 1024
-_LONGEST: Final = 400 * 86_400_000
-"""Longest life of a cookie, in milliseconds (5.5)."""
+_LONGEST: Final = 400 * 86_400_000  # longest life of a cookie, in milliseconds (5.5)
 _BLANKS: Final = " \t"
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _ADDRESS, _NUMBER = re.compile(r"[0-9.]+|.*:.*"), re.compile(r"-?[0-9]{1,18}")

@@ -17,8 +17,7 @@ _MAGIC = b"\x1f\x8b"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _SNIFFED = 1024
 _UNREADABLE = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"})
-_FLUSHED = b"\x00\x00\xff\xff"
-"""The end of a message whose compressor continues."""
+_FLUSHED = b"\x00\x00\xff\xff"  # the end of a message whose compressor continues
 
 
 class DecodingError(Exception):

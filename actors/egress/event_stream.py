@@ -28,11 +28,9 @@ from actors.world import World
 
 ACCEPT = b"text/event-stream, application/x-ndjson;q=0.9, application/jsonl;q=0.9, */*;q=0.1"
 QUIET = 300.0
-AT_ONCE = 64
-"""Events returned at once, at most."""
+AT_ONCE = 64  # events returned at once, at most
 _CHUNK, _MOST_HEAD = 16 << 10, 64 << 10
-_GRACE = 1.0
-"""Seconds that a late reader listens before it calls a stream quiet."""
+_GRACE = 1.0  # seconds that a late reader listens before it calls a stream quiet
 
 
 class EventStream:

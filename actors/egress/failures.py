@@ -31,10 +31,8 @@ class Blame(Enum):
     LOCAL = "local"
 
 
-MOST_HOLD = 3600.0
-"""Longest Retry-After that is honoured, in seconds."""
-PLAIN_HOLD = 60.0
-"""Seconds of quiet after a 429 without a Retry-After."""
+MOST_HOLD = 3600.0  # longest Retry-After that is honoured, in seconds
+PLAIN_HOLD = 60.0  # seconds of quiet after a 429 without a Retry-After
 
 _RAW = re.compile(r"bytearray\(b(['\"].*['\"])\)", re.DOTALL)
 

@@ -24,8 +24,7 @@ from actors.settings import Network
 from actors.world import Connector, ResolveFailed, Resolver
 
 ATTEMPT_TIMEOUT, MOST_ATTEMPTS = 5.0, 4
-MOST_ADDRESSES = 64
-"""More than any honest name has; each costs a check."""
+MOST_ADDRESSES = 64  # more than any honest name has; each costs a check
 
 # Errors of our own machine. EADDRNOTAVAIL: out of local ports. EPERM and EACCES: a local firewall.
 _OPENSSL = re.compile(r"^\[SSL(?:: \w+)?\] | \(_ssl\.c:\d+\)$")

@@ -13,11 +13,9 @@ from typing import Final, NamedTuple
 
 PRODUCT = "sanderling"
 VERSION = "0.1.0"
-FRESHLY_MADE = 60.0
-"""A Last-Modified within this many seconds only repeats Date."""
+FRESHLY_MADE = 60.0  # a Last-Modified within this many seconds only repeats Date
 _DAY = 86_400.0
-ABSURD_WAIT = 7 * 86_400.0
-"""A longer Retry-After is a mistake or a joke, and ignored."""
+ABSURD_WAIT = 7 * 86_400.0  # a longer Retry-After is a mistake or a joke, and ignored
 
 
 def user_agent(contact: str) -> str:
@@ -164,8 +162,7 @@ HANDSHAKES_OWN: Final = re.compile(rf"{LOOKS_OWN.pattern}|sec-websocket-.*")
 """Headers that a WebSocket's handshake sets itself."""
 
 POST: Final = "POST"
-_MAY_POST: Final = "content-type"
-"""The exception for a check that posts."""
+_MAY_POST: Final = "content-type"  # the exception for a check that posts
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 
 

@@ -52,8 +52,7 @@ class TurnRequest:
     own: bool = False
 
 
-INTERACTIVE: Final = TurnRequest(interactive=True)
-"""The ticket of a request about a URL that is no source yet."""
+INTERACTIVE: Final = TurnRequest(interactive=True)  # the ticket of a request about a URL that is no source yet
 
 
 @dataclass(slots=True, eq=False)
@@ -140,11 +139,9 @@ def _without_stale(lane: _Lane) -> _Lane:
 
 
 FAILURES_TO_OPEN, SOURCES_TO_OPEN = 5, 2
-MOST_CRAWL_DELAY = 300.0
-"""Longest Crawl-delay: at that pace a host's few pages are still checked within the hour."""
+MOST_CRAWL_DELAY = 300.0  # longest Crawl-delay: at that pace a host's few pages are still checked within the hour
 
-MEMORY = 3600.0
-"""Seconds that a host's failures and Crawl-delay are remembered after its last turn."""
+MEMORY = 3600.0  # seconds that a host's failures and Crawl-delay are remembered after its last turn
 
 _FORGET_AT_ONCE = 4
 

@@ -41,8 +41,7 @@ from actors.world import Rendered, World
 MOST_REDIRECTS = 5
 ACCEPT = "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.8"
 POST_TIMEOUT = 15.0
-LINES_END_WITHIN = 2.0
-"""Seconds after the head for JSON lines of unknown length to end; else they are a stream."""
+LINES_END_WITHIN = 2.0  # seconds after the head for JSON lines of unknown length to end; else they are a stream
 POST_READ_LIMIT = 16 << 10
 
 

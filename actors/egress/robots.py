@@ -26,18 +26,13 @@ from storage.records.secrecy import without_secrets
 
 ACCEPT = "text/plain, */*;q=0.5"
 SIZE_LIMIT, LONGEST, SHORTEST = 500 << 10, 24 * 3600.0, 600.0
-RETRY = 300.0
-"""Seconds before an unreachable origin is asked again."""
+RETRY = 300.0  # seconds before an unreachable origin is asked again
 
-SHORT = 8 << 10
-"""Largest file that is read in the loop, in a few milliseconds; bytes."""
-READ_WITHIN = 10.0
-"""Seconds of a worker's processor time for one URL."""
-MOST_VERDICTS = 100
-"""Cached verdicts of one origin."""
+SHORT = 8 << 10  # largest file that is read in the loop, in a few milliseconds; bytes
+READ_WITHIN = 10.0  # seconds of a worker's processor time for one URL
+MOST_VERDICTS = 100  # cached verdicts of one origin
 MOST_ORIGINS = 2000
-MOST_BYTES = 8 << 20
-"""Bounds of the cache; the least recently used go first."""
+MOST_BYTES = 8 << 20  # bounds of the cache; the least recently used go first
 
 
 @dataclass(frozen=True, slots=True)

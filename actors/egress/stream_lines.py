@@ -18,8 +18,7 @@ CONTENT_TYPES: Final[Mapping[str, Kind]] = {
     **{f"application/{name}": "lines" for name in _LINES},
 }
 KIND_NAMES: Final[Mapping[Kind, str]] = {"sse": "Server-Sent Events", "lines": "JSON lines"}
-MOST_SIZE: Final = 1 << 20
-"""Largest event, and line, in bytes."""
+MOST_SIZE: Final = 1 << 20  # largest event, and line, in bytes
 MOST_ID: Final = 1_000
 _PINGS: Final = frozenset(("ping", "heartbeat", "keepalive", "keep-alive", "hb"))
 _DIGITS = re.compile(r"\d{1,9}")

@@ -27,11 +27,9 @@ from actors.egress.guard import Guard, ZoneSilent
 from actors.egress.url import Url
 from actors.world import ResolveFailed
 
-MOST_IDLE = 32
-"""Idle connections in all. Every request searches them, and a source's next check is far away."""
+MOST_IDLE = 32  # Idle connections in all. Every request searches them, and a source's next check is far away.
 _PACKET = 16 << 10
-TRUSTED = 1.0
-"""Seconds after a response while an idle connection is used without checking that it is still open."""
+TRUSTED = 1.0  # seconds after a response while an idle connection is used without checking that it is still open
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):

@@ -28,8 +28,7 @@ from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.hosts import HostOpen
 
 WINDOW = 60.0
-MOST_HOSTS = 4096
-"""Most hosts; the oldest goes first. With more a minute, a sample is as good."""
+MOST_HOSTS = 4096  # Most hosts; the oldest goes first. With more a minute, a sample is as good.
 
 HOSTS_TO_JUDGE, FAILING_SHARE, LOCAL_HOSTS = 20, 0.5, 5
 HOSTS_TO_RECOVER, PATIENCE = 3, 300.0

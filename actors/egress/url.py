@@ -78,8 +78,7 @@ def _to_ascii(text: str) -> str:
     return ascii_name
 
 
-LENGTH_LIMIT = 2048
-"""Longer ones are refused: no feed needs more, and many servers and logs cut there."""
+LENGTH_LIMIT = 2048  # longer ones are refused: no feed needs more, and many servers and logs cut there
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 

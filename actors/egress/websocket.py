@@ -110,8 +110,7 @@ def unlawful(reason: str) -> SessionEnded:
 
 MESSAGE_LIMIT, MOST_PARTS, BURST = 1 << 20, 1 << 14, 2_000
 PER_SECOND, SLICE = 100.0, 64
-SEND_WITHIN: Final = 5.0
-"""Seconds for our few frames: a server that does not read them is gone."""
+SEND_WITHIN: Final = 5.0  # seconds for our few frames: a server that does not read them is gone
 CHUNK: Final = 1 << 16
 AHEAD: Final = CHUNK
 
@@ -235,11 +234,9 @@ def size_of(data: str | bytes | bytearray) -> int:
 
 FRAME_LIMIT = MESSAGE_LIMIT
 PING_EVERY, SIGN_WITHIN = 20.0, 20.0
-_GRACE = 1.0
-"""Seconds that a late reader listens before it calls a link dead: the pong may be unread."""
+_GRACE = 1.0  # seconds that a late reader listens before it calls a link dead: the pong may be unread
 _CLOSE_GRACE = 1.0
-MOST_LEFT = 4 << 20
-"""Bytes of messages that are kept while a session is being closed."""
+MOST_LEFT = 4 << 20  # bytes of messages that are kept while a session is being closed
 _MOST_LOCATION = 200
 _WANTS_MORE = {
     400: "; it may want `subprotocols`, or `headers` such as an Origin or a token",

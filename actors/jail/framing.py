@@ -30,8 +30,7 @@ import msgspec
 
 from actors import BUILD
 
-FRAME_LIMIT = 96 << 20
-"""The largest body setting is 64 MiB; a frame that claims more is invalid."""
+FRAME_LIMIT = 96 << 20  # the largest body setting is 64 MiB; a frame that claims more is invalid
 
 PROTOCOL = 4
 encode, decode = msgspec.msgpack.encode, msgspec.msgpack.decode

@@ -21,8 +21,7 @@ from actors.jail.framing import Frames, Kind, build_id, decode, encode, frame
 from actors.jail.worker import Tasks, serve
 
 _READ, _PR_SET_PDEATHSIG = 1 << 16, 1
-_DESCRIPTORS: Final = 256
-"""More than this process ever has open: a worker keeps none of them."""
+_DESCRIPTORS: Final = 256  # more than this process ever has open: a worker keeps none of them
 
 
 def product_tasks() -> Tasks:

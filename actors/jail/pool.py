@@ -25,8 +25,7 @@ from supervision.policy import next_streak, wait_before
 START_WITHIN = 20.0
 """Importing the parsers on a busy machine takes seconds; a parent that needs longer will not come up."""
 
-MOST_FAILED_STARTS = 3
-"""After this many failed starts in a row, calls are refused instead of waiting for the next."""
+MOST_FAILED_STARTS = 3  # after this many failed starts in a row, calls are refused instead of waiting for the next
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,8 @@ from typing import Any, Final, NoReturn
 _CREATE, _RESTRICT, _VERSION = 444, 446, 1
 _FILES: Final = {1: 13, 2: 14, 3: 15, 5: 16}
 """Number of file rights by interface version: one bit each, from the lowest."""
-_NETWORK: Final = 4
-"""From this version on: binding and connecting TCP, two bits."""
-_SCOPES: Final = 6
-"""From this version on: abstract sockets of others, and signals to them, two bits."""
+_NETWORK: Final = 4  # from this version on: binding and connecting TCP, two bits
+_SCOPES: Final = 6  # from this version on: abstract sockets of others, and signals to them, two bits
 
 
 def apply_landlock(libc: ctypes.CDLL) -> str:
@@ -109,8 +107,7 @@ def _table(text: str) -> dict[str, int]:
 
 
 MACHINES: Final = {"x86_64": Machine(0xC000003E, _table(_X86_64)), "aarch64": Machine(0xC00000B7, _table(_AARCH64))}
-Condition = tuple[int, int, int]
-"""The argument's index, the relevant bits of its 64, and their required value."""
+Condition = tuple[int, int, int]  # the argument's index, the relevant bits of its 64, and their required value
 
 
 def install_seccomp_filter(libc: ctypes.CDLL) -> str:
@@ -169,8 +166,7 @@ def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("HBBI", code, if_true, if_false, value)
 
 
-VIOLATION_EXIT: Final = 86
-"""The exit code of a worker that did something forbidden."""
+VIOLATION_EXIT: Final = 86  # the exit code of a worker that did something forbidden
 
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 _FORBIDDEN_EVENTS: Final = ("socket.", "subprocess.", "os.", "pty.", "ctypes.dlopen", "urllib.", "shutil.", "tempfile.")

@@ -13,8 +13,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 ENGLISH: Final = "en"
-CONTEXT: Final = "\x04"
-"""Separates a text's context from the text, as in gettext's own files."""
+CONTEXT: Final = "\x04"  # separates a text's context from the text, as in gettext's own files
 _KEYWORDS = ("msgctxt", "msgid_plural", "msgid", "msgstr")
 
 

@@ -27,12 +27,9 @@ _SHAPES: Final = {"text": "[^“”]+?", **dict.fromkeys(_FIGURES, r"[\d.,]+")}
 """The pattern for a placeholder that does not take any text."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
-LONGEST: Final = 600
-"""The longest text to translate. Longer texts contain web text, and take long to compare."""
-_MOST: Final = 12
-"""Sentences, or remarks of a row, in one text."""
-_DEEPEST: Final = 3
-"""The depth of sentences within sentences."""
+LONGEST: Final = 600  # The longest text to translate. Longer texts contain web text, and take long to compare.
+_MOST: Final = 12  # sentences, or remarks of a row, in one text
+_DEEPEST: Final = 3  # the depth of sentences within sentences
 
 
 def translated(text: str | Message) -> str:

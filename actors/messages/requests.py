@@ -118,8 +118,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
         return f"NewSource({self.url!r})"  # `hello` and `headers` may hold a secret
 
 
-SECRETS: Final = ("hello", "headers")
-"""The fields of a source that are never shown again."""
+SECRETS: Final = ("hello", "headers")  # the fields of a source that are never shown again
 
 
 @patch_of(
@@ -198,8 +197,7 @@ def _in_seconds(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-EXCERPT = 500
-"""Characters shown of a text."""
+EXCERPT = 500  # characters shown of a text
 
 
 class DraftEvent(Struct, frozen=True):

@@ -182,8 +182,7 @@ SourceSort = Literal["worst", "name", "-name", "changed", "-changed", "next", "-
 
 ALL = SourceSelection()
 
-LABEL = "label"
-"""The namespace of plain tags."""
+LABEL = "label"  # the namespace of plain tags
 
 
 def matches(where: SourceSelection, view: SourceView) -> bool:

@@ -25,8 +25,7 @@ _FIRST = re.compile(r"^([#+\-=]|\d+(?=[.)]))", re.MULTILINE)
 _MENTION = re.compile(r"@(?=\S|\Z)")
 _CALLS = re.compile(r"[@<](?=\S|\Z)|&(?=#?\w+;|#?\w*\Z)")
 _OPENS = re.compile(r"\{(?=[{%#]|\Z)")
-_WORD_JOINER = "\u2060"
-"""Without width and without a break: it separates a mark from its text, invisibly."""
+_WORD_JOINER = "\u2060"  # without width and without a break: it separates a mark from its text, invisibly
 
 
 class Dialect(NamedTuple):

@@ -15,10 +15,8 @@ from actors.notification.dialects import DIALECTS, MEASURES, Dialect, DialectNam
 from actors.notification.headline import LONGEST_LINE, DiffLine, Notification, NotificationItem
 from actors.notification.message_language import ENGLISH, MessageTexts
 
-_SHORTEST = 24
-"""Shortest part of a line worth keeping, in characters; shorter ones are dropped."""
-_LONGEST_NAME = 60
-"""Characters of an alert's name."""
+_SHORTEST = 24  # shortest part of a line worth keeping, in characters; shorter ones are dropped
+_LONGEST_NAME = 60  # characters of an alert's name
 _ARROW = " → "
 _BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)

@@ -24,15 +24,11 @@ from actors.notification.message_language import ENGLISH, MessageLanguage, Messa
 from storage.records.alert import Alert
 from storage.records.event import CHANGE_KINDS, Context, Diff, TypedChange
 
-MOST: Final = 60
-"""Characters of a headline."""
-LONGEST: Final = 120
-"""Characters of the beginning of a text."""
+MOST: Final = 60  # characters of a headline
+LONGEST: Final = 120  # characters of the beginning of a text
 _READ, _DOT = 1_000, " · "
-_NAME: Final = 14
-"""Characters that a long change leaves for the name of the page."""
-_TAIL: Final = re.compile(r"\s+[|·–—-]\s+")
-"""Before the site in a page's title."""
+_NAME: Final = 14  # characters that a long change leaves for the name of the page
+_TAIL: Final = re.compile(r"\s+[|·–—-]\s+")  # before the site in a page's title
 _PRICE: Final = re.compile(word_lists("values")["labels"]["price"], re.I)
 S = TypeVar("S")
 
@@ -150,11 +146,9 @@ def host_of(url: str) -> str:
         return ""
 
 
-TEST: Final = "kind:test"
-"""The tag of a test delivery's event."""
+TEST: Final = "kind:test"  # the tag of a test delivery's event
 LONGEST_TITLE, LONGEST_LINE, LONGEST_CONTENT = 300, 2_000, 8_000
-MOST_LINES: Final = 60
-"""Lines of a difference; a service's own limit mostly cuts earlier."""
+MOST_LINES: Final = 60  # lines of a difference; a service's own limit mostly cuts earlier
 Read = TypeVar("Read", bound=msgspec.Struct)
 Sign = Literal["+", "-", "~"]
 

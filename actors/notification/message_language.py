@@ -86,5 +86,4 @@ class MessageLanguages(NamedTuple):
         return MessageLanguage(texts, say)
 
 
-ENGLISH_ONLY: Final = MessageLanguages()
-"""English, and no other language."""
+ENGLISH_ONLY: Final = MessageLanguages()  # english, and no other language

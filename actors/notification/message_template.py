@@ -43,8 +43,7 @@ class MarkupText(str):
 _FILE: Final = tomllib.loads(files("actors.notification").joinpath("message_template.toml").read_text("utf-8"))
 OF_EVENTS: Final[dict[str, str]] = _FILE["events"]
 """Each value of one event, with its description. For a digest: of its first event."""
-OF_MESSAGES: Final[dict[str, str]] = _FILE["messages"]
-"""Each value of the message as a whole."""
+OF_MESSAGES: Final[dict[str, str]] = _FILE["messages"]  # each value of the message as a whole
 NAMES: Final = frozenset(OF_EVENTS) | frozenset(OF_MESSAGES)
 PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
 _MEASURED: Final = ("title", "summary", "link")
@@ -110,20 +109,16 @@ def _first_fitting(texts: Iterable[T], room: int, size: Callable[[T], int]) -> l
     return fitting
 
 
-MOST_OUT: Final = 8 << 10
-"""Bytes of a text."""
-LEAST_ROOM: Final = 40
-"""A value is not cut below this, in characters."""
+MOST_OUT: Final = 8 << 10  # bytes of a text
+LEAST_ROOM: Final = 40  # a value is not cut below this, in characters
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _STOP: Final = 4 * MOST_OUT
 _LANGUAGE: Final = tuple(getattr(nodes, name) for name in _FILE["language"]["nodes"])
 FILTERS: Final = tuple(_FILE["language"]["filters"])
 _OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
 _ATTRIBUTES: Final = PARTS | _OF_LOOPS | frozenset(OF_EVENTS)
-_LARGEST_VALUE: Final = 16 * MOST_OUT
-"""Characters and members of one value during filling in."""
-_LARGEST_OUTPUT: Final = 64 * _LARGEST_VALUE
-"""Characters that one filter could make of its input."""
+_LARGEST_VALUE: Final = 16 * MOST_OUT  # characters and members of one value during filling in
+_LARGEST_OUTPUT: Final = 64 * _LARGEST_VALUE  # characters that one filter could make of its input
 _TOO_MUCH: Final = "it can't be filled in: a value becomes too long"
 _INFINITE: Final = "it can't be filled in: a number is too large"
 

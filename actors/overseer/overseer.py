@@ -99,10 +99,8 @@ STATES: dict[State, PartState] = {
     State.STOPPING: "stopping",
     State.ENDED: "ended",
 }
-_CALM = ("ok", "new", "overdue")
-"""States of a source that its hold overrides."""
-_MANY = ("sources", "destinations")
-"""The parts with a varying number of children."""
+_CALM = ("ok", "new", "overdue")  # states of a source that its hold overrides
+_MANY = ("sources", "destinations")  # the parts with a varying number of children
 _COUNTED = ("starting", "running", "backoff", "quarantined", "stopping", "restarts")
 
 

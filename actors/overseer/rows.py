@@ -196,11 +196,9 @@ def _has(row: Row, name: str, value: str) -> bool:
         return False
 
 
-REST = 20
-"""An order is kept for this many times its computing time, and for at least a second."""
+REST = 20  # an order is kept for this many times its computing time, and for at least a second
 AT_LEAST = 1.0
-MOST = 8
-"""Orders kept; each has a pointer for each row."""
+MOST = 8  # orders kept; each has a pointer for each row
 
 
 class RowQuery(NamedTuple):

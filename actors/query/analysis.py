@@ -176,8 +176,7 @@ def _known_keys(code: str) -> _KnownKeys:
 
 _HANGUL = "\u1160-\u11ff\ud7b0-\ud7ff"
 """Vowels and finals, which combine with the characters before them, though they are no marks."""
-_BEYOND = r"(?!\w)[\U00011000-\U0001efff]"
-"""The marks beyond the table of `words.py`, and some harmless other signs."""
+_BEYOND = r"(?!\w)[\U00011000-\U0001efff]"  # the marks beyond the table of `words.py`, and some harmless other signs
 _CLUSTER = re.compile(rf"(?s:.)(?:[{MARKS}{_HANGUL}\uff9e\uff9f]|{_BEYOND}|{words.HIDDEN})*+")
 
 

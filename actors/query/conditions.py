@@ -54,8 +54,7 @@ _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 _OF_CODE = 3
 _MARK = "\x00"
-ANY = f"{_MARK}any"
-"""The key of a text that has any change; no word has such a character."""
+ANY = f"{_MARK}any"  # the key of a text that has any change; no word has such a character
 
 
 class ConditionError(ValueError):

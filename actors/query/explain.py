@@ -19,17 +19,13 @@ from actors.query.conditions import Condition, Facts
 from actors.query.parts import EventSide, Match, PartName, TextPart, Texts, decode_event, matches, parts_of, text_of
 from actors.query.syntax import All, Any, Node, Not, Phrase, Query, QueryError, Term, Word, parse, terms
 
-MOST_MARKS = 100
-"""Maximum marks in a title, a content or a text of a diff; the first ones."""
+MOST_MARKS = 100  # maximum marks in a title, a content or a text of a diff; the first ones
 MOST_EXCERPTS = 3
-MOST_PIECES = 6
-"""Maximum texts of a diff that are shown; the first ones with marks."""
-AROUND = 70
-"""Code points shown before and after a mark."""
+MOST_PIECES = 6  # maximum texts of a diff that are shown; the first ones with marks
+AROUND = 70  # code points shown before and after a mark
 LONGEST_EXCERPT = 400
 
-_PLAIN = 2
-"""Number of parts without a diff: title and content."""
+_PLAIN = 2  # number of parts without a diff: title and content
 
 
 class Excerpt(Struct, frozen=True):
@@ -245,8 +241,7 @@ def search(request: SearchRequest) -> list[bool]:
     return list(map(is_found, request.events))
 
 
-MOST_COUNTED = 50
-"""Maximum terms of a query that are counted one by one."""
+MOST_COUNTED = 50  # maximum terms of a query that are counted one by one
 
 
 class PreviewRequest(Struct, frozen=True):

@@ -45,8 +45,7 @@ class Prefix:
 
 Unit = Word | Prefix
 Path = tuple[Unit, ...]
-Step = tuple[Path, ...]
-"""Alternative readings of one step of a phrase: (("e", "post"), ("epost",))."""
+Step = tuple[Path, ...]  # alternative readings of one step of a phrase: (("e", "post"), ("epost",))
 
 
 @dataclass(frozen=True, slots=True)

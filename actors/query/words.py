@@ -43,14 +43,11 @@ def _class(ranges: str) -> str:
 
 
 MARKS = _class(TABLES["marks"])
-UNSPACED = _class(TABLES["unspaced"])
-"""Scripts without spaces between words: read as overlapping pairs of characters."""
+UNSPACED = _class(TABLES["unspaced"])  # scripts without spaces between words: read as overlapping pairs of characters
 EMOJI = _class(TABLES["emoji"])
-FLAG = "\\U0001f1e6-\\U0001f1ff"
-"""Regional indicators: two of them are one flag."""
+FLAG = "\\U0001f1e6-\\U0001f1ff"  # regional indicators: two of them are one flag
 
-LONGEST = 64
-"""Characters of a word that count; the rest is ignored, on both sides."""
+LONGEST = 64  # characters of a word that count; the rest is ignored, on both sides
 
 HIDDEN = "[\u00ad\u200d\u2060\ufeff\ufe00-\ufe0f]"
 _HIDDEN = re.compile(f"{HIDDEN}+")

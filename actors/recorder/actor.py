@@ -115,8 +115,7 @@ async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
 
 
 _NONE = (Kind.NOTICE, Kind.HEARTBEAT, Kind.PRACTICE, Kind.HELD)
-_MOST_READ = 4_000
-"""Maximum characters of added texts that are joined."""
+_MOST_READ = 4_000  # maximum characters of added texts that are joined
 
 
 class _StoryFields(Struct, gc=False):
@@ -175,14 +174,11 @@ def _news_item(news: Draft | _StoryFields) -> NewsItem:
 
 _OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}
 MOST_MESSAGES = 512
-PARKED = 2.0
-"""Seconds between attempts while storage accepts no writes."""
-REFUSAL_FOR = 120.0
-"""Seconds to report a refusal: by then a sender has tried again, and a success has cleared it."""
+PARKED = 2.0  # seconds between attempts while storage accepts no writes
+REFUSAL_FOR = 120.0  # seconds to report a refusal: by then a sender has tried again, and a success has cleared it
 FULL = "the disk is full, and nothing is recorded: free some room"
 AWAY = "the storage does not answer, and nothing is recorded"
-STUCK_AFTER = 3.0
-"""Seconds in one commit after which the service is no longer ready; a lock times out after 5 or 10 s."""
+STUCK_AFTER = 3.0  # seconds in one commit after which the service is no longer ready; a lock times out after 5 or 10 s
 
 
 class Recorder:

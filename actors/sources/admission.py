@@ -27,8 +27,7 @@ from storage.sql.stores.alerts import Alerts
 
 REFRESH = 5.0
 _SLICE: Final = 200
-_PIECE: Final = 2048
-"""Characters of a long text that are analysed in one step of the loop."""
+_PIECE: Final = 2048  # characters of a long text that are analysed in one step of the loop
 
 
 class FrameFilter:

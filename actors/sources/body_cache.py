@@ -16,8 +16,7 @@ from storage.records.identity import Millis
 
 MOST_BYTES: Final = 16 << 20
 MOST_BODIES: Final = 64
-LONGEST: Final = 600.0
-"""Seconds after which a body is too old."""
+LONGEST: Final = 600.0  # seconds after which a body is too old
 
 
 @dataclass(frozen=True, slots=True)

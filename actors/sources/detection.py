@@ -127,8 +127,7 @@ async def greet(
 
 
 MOST_SHOWN: Final = 3
-LEAST_JSON: Final = 200
-"""Bytes of JSON that may have filled a page; less is a setting or a count."""
+LEAST_JSON: Final = 200  # bytes of JSON that may have filled a page; less is a setting or a count
 EMPTY_PAGE: Final = "This page is empty without JavaScript"
 RENDERING_COST: Final = f"each check costs as much as {RENDERED} plain ones"
 
@@ -155,10 +154,8 @@ def _watchable_sources(fetched: FetchedResponse) -> tuple[FilledBy, ...]:
     return tuple(sorted(by_url.values(), key=lambda source: -source.size)[:MOST_SHOWN])
 
 
-CANDIDATES: Final = 3
-"""Advertised feeds to try before watching the page itself."""
-CANDIDATE_WITHIN: Final = 10.0
-"""Seconds for each, so that a dead feed does not block the page."""
+CANDIDATES: Final = 3  # advertised feeds to try before watching the page itself
+CANDIDATE_WITHIN: Final = 10.0  # seconds for each, so that a dead feed does not block the page
 ACCEPT: Final = (
     "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
 )
@@ -502,8 +499,7 @@ async def save_title(ports: Ports, live: LiveSource, title: str) -> None:
         live.source, live.version = after, version
 
 
-MOST_SCORE: Final = 0.5
-"""The highest score of a source that has never answered."""
+MOST_SCORE: Final = 0.5  # the highest score of a source that has never answered
 
 
 def provisional_detection(url: Url, requested: SourceType | None, error: DomainError) -> Detection:

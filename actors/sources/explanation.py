@@ -21,10 +21,8 @@ from storage.records.message import Message, joined, message
 from storage.records.source import Cause, SourceRuntime
 from storage.records.trail import Note, Part, Verdict
 
-_ROUGHLY: Final = 1.2
-"""A wait within this factor of the floor or the ceiling counts as that."""
-_FEW: Final = 2.0
-"""Changes needed before a rate is worth showing."""
+_ROUGHLY: Final = 1.2  # a wait within this factor of the floor or the ceiling counts as that
+_FEW: Final = 2.0  # changes needed before a rate is worth showing
 _COSTLY: Final = message(
     "A browser renders it: each check costs as much as %(count)s plain ones, so there are fewer.", count=RENDERED
 )
@@ -144,8 +142,7 @@ def _learned_reason(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float
 IN_BASELINE = "it was there at the first check"
 BASELINE_RULES = (IN_BASELINE, "it was there at the first look")
 """The rule as notes of today and of earlier versions have it."""
-MOST_RULES = 3
-"""Withholding rules that an explanation names, each with its newest check."""
+MOST_RULES = 3  # withholding rules that an explanation names, each with its newest check
 SHOWN_CHECKS = 5
 _WORDS = {"told": "reported", "churn": "nothing to report", "held": "held", "failed": "failed"}
 _BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")

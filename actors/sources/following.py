@@ -37,8 +37,7 @@ from storage.records.trail import MOST_PARTS, Came, Note, Part
 ALL: Final = "*"
 MOST_OF_HOST: Final = 20
 """Waiting pages of one other host: a list that links to a single host is no reason to read all of it."""
-MOST_ELSEWHERE: Final = 50
-"""Waiting pages of all other hosts together."""
+MOST_ELSEWHERE: Final = 50  # waiting pages of all other hosts together
 _NAMED_HOSTS: Final = 3
 
 
@@ -99,17 +98,13 @@ def _is_same_site(one: str, other: str) -> bool:
 
 
 MOST_WAITING = 200
-MOST_BYTES = 256 * 1024
-"""For the texts of all waiting items."""
-ENOUGH = 16 * 1024
-"""Characters of an entry that already has its whole text, so its page is not fetched."""
-RETRIES = (60.0, 600.0)
-"""Seconds before each retry of a page."""
+MOST_BYTES = 256 * 1024  # for the texts of all waiting items
+ENOUGH = 16 * 1024  # characters of an entry that already has its whole text, so its page is not fetched
+RETRIES = (60.0, 600.0)  # seconds before each retry of a page
 PATIENCE = 24 * 3600.0
 """Seconds until an item is reported without its page, whatever the delay: a resting host, a budget."""
 HOUR = 3_600_000
-FILE_DELAY = 3600.0
-"""Seconds before a retry of a file of a sitemap's index, and before the next file's turn."""
+FILE_DELAY = 3600.0  # seconds before a retry of a file of a sitemap's index, and before the next file's turn
 _MOST_RAW = 8 << 20
 
 

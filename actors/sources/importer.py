@@ -24,8 +24,7 @@ from actors.world import World
 from storage.errors import StorageError
 from supervision import Child, Mailbox, Reply, Stopping, Unanswered
 
-AT_ONCE: Final = 8
-"""Concurrent lines: a quarter of the registry's concurrency."""
+AT_ONCE: Final = 8  # concurrent lines: a quarter of the registry's concurrency
 STOPPED: Final = "the import was stopped before its turn came"
 
 

@@ -39,27 +39,20 @@ from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull
 
 PAGE = 200
-RESPONSE_WITHIN = 10.0
-"""Seconds that an edit waits for the response to a request under way."""
-SLICE = 1000
-"""Sources handled or started in one step of the loop."""
+RESPONSE_WITHIN = 10.0  # seconds that an edit waits for the response to a request under way
+SLICE = 1000  # sources handled or started in one step of the loop
 START_SLICE = 50
-WOKEN_AT_ONCE = 50
-"""Sources notified of new settings in one step of the loop; each then plans its next check."""
-MANY = 5000
-"""From this many sources, the garbage collector skips them: a pass over 100,000 holds the loop for 0.8 s."""
-LONGEST_WAIT = 3_600_000
-"""Milliseconds. A longer wait was not planned: the program was not running."""
+WOKEN_AT_ONCE = 50  # sources notified of new settings in one step of the loop; each then plans its next check
+MANY = 5000  # from this many sources, the garbage collector skips them: a pass over 100,000 holds the loop for 0.8 s
+LONGEST_WAIT = 3_600_000  # Milliseconds. A longer wait was not planned: the program was not running.
 UNWATCHED = 600.0
 """Seconds: if a check is overdue by more (plus the sweep interval), the source was not watched, and a trouble may be
 over.
 """
 DAY = 86_400_000
 _SIGNED_OUT = (HTTPStatus.OK, *SIGNED_OUT_STATUSES)
-OWN_FLOOR = 1000
-"""Milliseconds between two requested checks of a host of the user's own."""
-LATE = 60_000
-"""Milliseconds after its due time when a missing check makes a source overdue."""
+OWN_FLOOR = 1000  # milliseconds between two requested checks of a host of the user's own
+LATE = 60_000  # milliseconds after its due time when a missing check makes a source overdue
 
 
 class SourceIndex:
@@ -444,10 +437,8 @@ def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[Liv
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
 
 
-_Sorted = tuple[tuple[float, str], SourceId]
-"""The sort key, and the id to break ties."""
-_MOST_NAME = 100
-"""Characters of a name that count in an order; they travel in the cursor."""
+_Sorted = tuple[tuple[float, str], SourceId]  # the sort key, and the id to break ties
+_MOST_NAME = 100  # characters of a name that count in an order; they travel in the cursor
 _NEVER = 1e18
 _SORTS: Mapping[str, Callable[[LiveSource], tuple[float, str]]] = {
     "name": lambda live: (0.0, live.source.called.casefold()[:_MOST_NAME]),

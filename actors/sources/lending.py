@@ -24,8 +24,7 @@ if TYPE_CHECKING:  # an actor stores them; pure code also reads places
     from actors.sources.session_cookies import SessionCookies
 
 WILDCARD: Final = "*."
-_OWN: Final = 1 << 16
-"""The precision of a lender's own origin: higher than any named place."""
+_OWN: Final = 1 << 16  # the precision of a lender's own origin: higher than any named place
 
 
 def parse_places(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -130,8 +130,7 @@ _OF_A_LIST = message(
     "It is read as a list: only the addresses of its items are stored, and its other texts are not reported. "
     "Check now to search the page."
 )
-SHOWN = 200
-"""Characters shown of a block."""
+SHOWN = 200  # characters shown of a block
 
 
 async def search(
@@ -229,8 +228,7 @@ def _part_text(view: SourceView) -> Message:
     return message("the selector `%(selector)s`", selector=view.effective.selector)
 
 
-_TOLD = 8
-"""Blocks that a note on a reported change names; its diff shows them all."""
+_TOLD = 8  # blocks that a note on a reported change names; its diff shows them all
 
 
 class PageReader:
@@ -417,8 +415,7 @@ async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingVa
 
 
 MOST_PAGES = 4_000
-MOST_OF_A_HOST = 8
-"""Pages that are remembered, in all and of one host; the hosts unused for longest go first."""
+MOST_OF_A_HOST = 8  # pages that are remembered, in all and of one host; the hosts unused for longest go first
 
 
 @dataclass(slots=True)

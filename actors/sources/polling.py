@@ -59,10 +59,8 @@ from storage.records.tiers import SourceType
 from storage.records.trail import Note, Part, Row, StoredMemory, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
-_START: Final = 60.0
-"""Seconds until a source reads its waiting items after a restart, at most."""
-_REST: Final = 60.0
-"""Seconds between attempts while the service is drained or our uplink is down."""
+_START: Final = 60.0  # seconds until a source reads its waiting items after a restart, at most
+_REST: Final = 60.0  # seconds between attempts while the service is drained or our uplink is down
 _PERMANENT: Final = frozenset({Blame.REMOTE_PERMANENT, Blame.CONTENT})
 Commit = Callable[[tuple[Draft, ...], bytes, int], Awaitable[None]]
 

@@ -41,8 +41,7 @@ from supervision import Mailbox
 _NO_TAGS: Final = TagTable()
 _NEVER: Final = Millis(0)
 SHARED_SWEEP = 60.0
-SITEMAP_PACE = 3800.0
-"""Seconds between checks of a followed sitemap: with jitter at most one an hour."""
+SITEMAP_PACE = 3800.0  # seconds between checks of a followed sitemap: with jitter at most one an hour
 
 
 class SharedPrice:

@@ -22,11 +22,9 @@ from actors.messages.views import folders_of
 from storage.records.identity import SourceId
 from storage.records.source import RANK, SOURCES, Flag, Health, Source, SourceRuntime, SourceStateName, state_of
 
-Order = tuple[int, float, SourceId]
-"""The sort key: minus the flag's rank, the score, the id."""
+Order = tuple[int, float, SourceId]  # the sort key: minus the flag's rank, the score, the id
 
-Place = tuple[int, float, str, int]
-"""The order of the last source shown, and the version of that order."""
+Place = tuple[int, float, str, int]  # the order of the last source shown, and the version of that order
 
 REMEMBERED: Final = 4096
 

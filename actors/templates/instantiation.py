@@ -89,8 +89,7 @@ class InstantiationPreview(Struct, frozen=True):
     alerts: Mapping[str, Alert]
 
 
-ALERTS_TIMEOUT = 5.0
-"""Seconds for all of them."""
+ALERTS_TIMEOUT = 5.0  # seconds for all of them
 NO_SOURCE = "no source is attached, and an alert over none would be one over the whole library: call again later"
 NO_STORAGE = "the storage accepts no writes now: call again"
 FULL = f"there are {MOST_ALERTS} alerts, and there is no room for more"
@@ -113,8 +112,7 @@ def _with_sources(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Ale
     return replace(alert, source_ids=ids, updated_at=now)
 
 
-AT_ONCE = 16
-"""Parallel requests for all calls together: half of the registry's own limit."""
+AT_ONCE = 16  # parallel requests for all calls together: half of the registry's own limit
 ATTACH_TIMEOUT = 20.0
 """Seconds for the sources; with the alerts' limit, less than the half minute after which clients give up."""
 

@@ -28,10 +28,8 @@ from storage.records.alert import Matching
 from storage.records.source import OWN_NAMESPACES, tag_of
 from storage.records.tiers import TIERS, SourceType, Tier
 
-MOST_SOURCES = 100
-"""Maximum sources of one instantiation, for any values."""
-REGISTRY_BASE = "registry_base"
-"""The one name between braces that is a setting, not a parameter."""
+MOST_SOURCES = 100  # maximum sources of one instantiation, for any values
+REGISTRY_BASE = "registry_base"  # the one name between braces that is a setting, not a parameter
 
 Line = Annotated[str, Meta(min_length=1, max_length=200)]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$(?!\n)")]
@@ -92,8 +90,7 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.id}/{suggestion.key}"
 
 
-Values = Mapping[str, tuple[str, ...]]
-"""By parameter, in the order given; see `read_parameters`."""
+Values = Mapping[str, tuple[str, ...]]  # by parameter, in the order given; see `read_parameters`
 NAME = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 SAMPLES = {"domain": "example.com", "string": "x", "url": "https://example.com/", "number": "1"}
 SAMPLE_BASE = "https://registry.example"
@@ -230,8 +227,7 @@ def _check_script(label: str) -> None:
 
 
 Errors = Iterator[tuple[str, str]]
-CHANNELS = (*TIERS, "alerts")
-"""The service's own channels: no template or alert may use these names."""
+CHANNELS = (*TIERS, "alerts")  # the service's own channels: no template or alert may use these names
 
 
 def check(template: Template) -> Errors:
@@ -341,8 +337,7 @@ with_folder = _READER.with_folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LONGEST = 200
-LONGEST_OF = {"string": LONGEST, "domain": 260, "url": 2048, "number": 20}
-"""Characters of a string value."""
+LONGEST_OF = {"string": LONGEST, "domain": 260, "url": 2048, "number": 20}  # characters of a string value
 _NUMBER = re.compile(r"\d{1,12}(\.\d{1,4})?")
 _SHOWN = 60
 

@@ -27,8 +27,7 @@ from storage.records.message import Value as MessageValue
 
 MOST_WORDS: Final = 600
 """Words of both sides of a line; beyond this, mark the whole line. Comparing takes their product."""
-LIKE: Final = 0.5
-"""Lines with a smaller similarity are one removed and one added line, not one changed line."""
+LIKE: Final = 0.5  # lines with a smaller similarity are one removed and one added line, not one changed line
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -189,8 +188,7 @@ def typed_lines(event: Event) -> list[dict[str, Any]]:
     return found[:MOST_TYPED]
 
 
-Stamp = int | str | None
-"""Milliseconds since 1970, RFC 3339, or never."""
+Stamp = int | str | None  # milliseconds since 1970, RFC 3339, or never
 ZULU: Final = ZoneInfo("UTC")
 _ZONE = re.compile(r"[A-Za-z0-9+_-]{1,32}(/[A-Za-z0-9+_-]{1,32}){0,2}", re.ASCII)
 _SPOKEN = re.compile(r"\b(\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d) UTC\b")

@@ -27,10 +27,8 @@ from storage.records.event import Delta, Diff, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of
 from storage.records.tiers import Kind
 
-MOST_ROWS = 50
-"""Rows per answer to a live list; it keeps no more."""
-_MORE = re.compile(r"\(\+(\d+) more\)$")
-"""The suffix of text that `item_lines` has cut."""
+MOST_ROWS = 50  # rows per answer to a live list; it keeps no more
+_MORE = re.compile(r"\(\+(\d+) more\)$")  # the suffix of text that `item_lines` has cut
 _decode_listed = msgspec.json.Decoder(ListedEvent).decode
 
 
@@ -79,8 +77,7 @@ async def rows(visit: Visit) -> Page:
     return Page("rows.html", "Rows", {"items": [items[id] for id in ids if id in items], "read": visit.query.read})
 
 
-MOST_RECIPIENTS: Final = 20
-"""Destinations to name; all stored attempts of each are searched."""
+MOST_RECIPIENTS: Final = 20  # destinations to name; all stored attempts of each are searched
 _decode = msgspec.json.Decoder(Event).decode
 
 

@@ -46,15 +46,12 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types sanderling-pages"
 )
-SIGNED_IN = Limit(20.0, 200)
-"""The rate limit of one session."""
+SIGNED_IN = Limit(20.0, 200)  # the rate limit of one session
 SIGN_IN = "/sign-in"
 Gate = Callable[[Request, Session | None], Awaitable[str | None]]
 """Returns None if a request's session is in order; else the page that signs in, and the session does not count."""
-_FORM_PAGES = ("new", "add", "edit", "import", "pick")
-"""The last part of paths of pages that only hold a form."""
-_REFUSED_FORM = (400, 409, 422, 429, 503)
-"""Statuses of refusals that the form itself shows."""
+_FORM_PAGES = ("new", "add", "edit", "import", "pick")  # the last part of paths of pages that only hold a form
+_REFUSED_FORM = (400, 409, 422, 429, 503)  # statuses of refusals that the form itself shows
 
 
 class Dashboard:

@@ -79,8 +79,7 @@ def chips(path: str, asked: Mapping[str, str], named: Iterable[tuple[str, str, s
     return found
 
 
-MOST_VIEWS: Final = 50
-"""Views of all lists together."""
+MOST_VIEWS: Final = 50  # views of all lists together
 MOST_NAME: Final = 80
 MOST_QUERY: Final = 2_000
 _FILTERS: Final[Mapping[Place, tuple[str, ...]]] = {

@@ -19,15 +19,12 @@ from storage.records.source import Source
 from supervision import Unanswered
 
 ANSWER_WITHIN = 15.0
-LISTED = 200
-"""Sources to list; with more, only chosen and found ones."""
+LISTED = 200  # sources to list; with more, only chosen and found ones
 FOUND = 50
-LOOKED_AT = 5_000
-"""Sources whose tags are counted and whose addresses are searched."""
+LOOKED_AT = 5_000  # sources whose tags are counted and whose addresses are searched
 SUGGEST_WITHIN = 1.0
 SUGGESTED = 200
-LONGEST = 80
-"""The longest name to offer, to limit the page's size."""
+LONGEST = 80  # the longest name to offer, to limit the page's size
 _PAGE = 500
 
 

@@ -63,8 +63,7 @@ class Hours:
         return count
 
 
-MOST_UNDOS = 50
-"""Changes of all browsers together; one may cover 10,000 sources."""
+MOST_UNDOS = 50  # changes of all browsers together; one may cover 10,000 sources
 UNDO_MILLIS = 600_000
 
 
@@ -144,8 +143,7 @@ _SECTIONS: Final = {
 }
 ROOMS: Final = {section: noun for noun, sections in _SECTIONS.items() for section in sections}
 """section: the noun whose scopes its screens need. `admin` is a scope; in `stream`, changes are the reader's own."""
-FORM_LIMIT = 64 << 10
-"""Bytes of a form, unless its screen sets another limit."""
+FORM_LIMIT = 64 << 10  # bytes of a form, unless its screen sets another limit
 
 
 @dataclass(slots=True)
@@ -266,8 +264,7 @@ class ExportedFile(NamedTuple):
 
 Reply = Page | Go | Download | PictureAnswer | LiveStream | ExportedFile
 Run = Callable[[Visit], Awaitable[Reply]]
-Panel = Callable[[Visit], Awaitable[Page]]
-"""Makes a part of another page; its template finds the values in `shown`."""
+Panel = Callable[[Visit], Awaitable[Page]]  # makes a part of another page; its template finds the values in `shown`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

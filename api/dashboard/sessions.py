@@ -40,16 +40,11 @@ from storage.sql.stores.people import People
 if TYPE_CHECKING:
     from api.ratelimit import Limiter
 
-OF_ONE = Limit(1 / 30, 5)
-"""Attempts from one address, one known browser, or one session."""
-OF_STRANGERS = Limit(1.0, 30)
-"""Attempts of all strangers together; further ones wait."""
-MOST_WAITING = 30
-"""Strangers in the queue; at one per second, none waits longer than half a minute."""
-MOST_OF_ONE = 2
-"""Queue slots per address."""
-REMEMBERED = 256
-"""Addresses that signed in since the start, in addition to those with open sessions."""
+OF_ONE = Limit(1 / 30, 5)  # attempts from one address, one known browser, or one session
+OF_STRANGERS = Limit(1.0, 30)  # attempts of all strangers together; further ones wait
+MOST_WAITING = 30  # strangers in the queue; at one per second, none waits longer than half a minute
+MOST_OF_ONE = 2  # queue slots per address
+REMEMBERED = 256  # addresses that signed in since the start, in addition to those with open sessions
 
 
 class Attempts:
@@ -240,8 +235,7 @@ def own_path(text: str) -> str:
 
 
 _OWN = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%?-][A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?", re.ASCII)
-Theme = Literal["", "light", "dark"]
-"""Colours; "" follows the system."""
+Theme = Literal["", "light", "dark"]  # colours; "" follows the system
 Density = Literal["comfortable", "compact"]
 
 

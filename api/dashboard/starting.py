@@ -23,8 +23,7 @@ from storage.records.destination import WEBHOOK
 
 MODE_WORDS = {"instant": noted("at once"), "15min": noted("every 15 min")}
 MODE_WORDS |= {"hourly": noted("hourly"), "daily": noted("daily")}
-BIN = noted("Webhook bin")
-"""The label of a bin created for an alert."""
+BIN = noted("Webhook bin")  # the label of a bin created for an alert
 _CHECKED = noted(
     "Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."
 )

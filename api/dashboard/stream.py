@@ -57,8 +57,7 @@ SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
 _FIELDS = {"keyword": noted("Words"), "source_type": noted("Kind"), "tag": noted("Tags"), "source": noted("Sources")}
 """The label of each parameter."""
-Filters = Sequence[tuple[str, str]]
-"""Filters as parameters of the API."""
+Filters = Sequence[tuple[str, str]]  # filters as parameters of the API
 
 
 class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -248,8 +247,7 @@ async def not_read(visit: Visit) -> Go:
 READER: Final = "/stream/read"
 COUNTED: Final = 300
 """The newest events, for the counts of unread ones by tag; also the most unread ones that a button counts."""
-SEARCHES: Final = 4
-"""Bounded reads of the log for that count, however long it is."""
+SEARCHES: Final = 4  # bounded reads of the log for that count, however long it is
 MOST_TAGS: Final = 30
 
 

@@ -31,8 +31,7 @@ from storage.records.destination import Destination
 from storage.records.identity import id_of, millis_of, rfc3339
 from storage.records.source import LOOKS, Source, SourceRuntime
 
-MARKS = 20
-"""Checks of a source that a row, and its details, show."""
+MARKS = 20  # checks of a source that a row, and its details, show
 
 
 def row_of(row: Row) -> wire.TreeRow:

@@ -201,10 +201,8 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     await put_in_force(call)
 
 
-MOST_TRIED: Final = 20
-"""Sources whose current values are read for a new alert."""
-TRIED_WITHIN: Final = 2.0
-"""Seconds for all of them."""
+MOST_TRIED: Final = 20  # sources whose current values are read for a new alert
+TRIED_WITHIN: Final = 2.0  # seconds for all of them
 
 
 async def true_now(call: OperationContext, query_text: str, language: str, scope: Scope) -> list[wire.TrueNow]:
@@ -375,14 +373,10 @@ class AlertPreview(Struct, frozen=True, kw_only=True):
     true_now: tuple[TrueNow, ...] = ()
 
 
-WITHIN = 2.0
-"""Seconds after which a trial stops."""
-PACE = Limit(rate=0.5, burst=10)
-"""Previews of all keys together, so that they do not occupy a worker for long."""
-AT_ONCE = 50
-"""Events per read of the log."""
-SLICE = 512 << 10
-"""Bytes of events per worker call; a single event may exceed it."""
+WITHIN = 2.0  # seconds after which a trial stops
+PACE = Limit(rate=0.5, burst=10)  # previews of all keys together, so that they do not occupy a worker for long
+AT_ONCE = 50  # events per read of the log
+SLICE = 512 << 10  # bytes of events per worker call; a single event may exceed it
 _DAY = 86_400_000
 _END = Seq((1 << 63) - 1)
 _shown = msgspec.json.Decoder(ListedEvent)

@@ -14,8 +14,7 @@ from api.nouns.context import OperationContext
 from storage.records.bin import Bin
 from storage.records.destination import Destination
 
-MOST_SENDERS = 50
-"""Destinations whose secrets are tried on one capture."""
+MOST_SENDERS = 50  # destinations whose secrets are tried on one capture
 
 
 def bins_of(call: OperationContext) -> Bins:

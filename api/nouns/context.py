@@ -79,10 +79,8 @@ async def put_in_force(call: OperationContext) -> None:
         await call.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
 
 
-ANSWER_WITHIN = 15.0
-"""Seconds for the matcher to apply a change; it is stored by then."""
-WITHIN = 30.0
-"""Seconds. Every wait in an operation has a shorter limit, except for a storage that does not answer."""
+ANSWER_WITHIN = 15.0  # seconds for the matcher to apply a change; it is stored by then
+WITHIN = 30.0  # Seconds. Every wait in an operation has a shorter limit, except for a storage that does not answer.
 
 
 def whole(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:

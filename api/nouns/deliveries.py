@@ -120,17 +120,12 @@ class DeliveriesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     result: Result | None = None
 
 
-AT_ONCE = 100
-"""Events between two turns of other tasks; each may need an analysis."""
+AT_ONCE = 100  # events between two turns of other tasks; each may need an analysis
 MOST_QUEUED = 1_000
-TIME = 5.0
-"""Seconds after which a request returns its matches so far."""
-PACE = Limit(10 / 60, 10)
-"""Replays per destination."""
-MOST_WAITING = 10_000
-"""A destination with this many waiting deliveries accepts no replays."""
-MOST_PASSED = 200
-"""Matches that a replay by ids checks for being missed; the next such replay continues from there."""
+TIME = 5.0  # seconds after which a request returns its matches so far
+PACE = Limit(10 / 60, 10)  # replays per destination
+MOST_WAITING = 10_000  # a destination with this many waiting deliveries accepts no replays
+MOST_PASSED = 200  # matches that a replay by ids checks for being missed; the next such replay continues from there
 
 
 async def replay(call: OperationContext, id: str, wanted: ReplayRequest) -> ReplayAnswer:
@@ -221,8 +216,7 @@ async def _between(
 
 PREVIEWS = Limit(rate=2.0, burst=20)
 """Previews of all keys together. The editor requests one half a second after the last keystroke."""
-OF_DIGEST = 3
-"""Events in a previewed digest, if there are enough."""
+OF_DIGEST = 3  # events in a previewed digest, if there are enough
 _END = Seq((1 << 63) - 1)
 
 

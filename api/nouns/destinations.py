@@ -40,15 +40,11 @@ from supervision import Mailbox
 
 MOST_DESTINATIONS = 10_000
 _LABEL = 200
-_OF = " · "
-"""Separates a default label from the alert's name."""
+_OF = " · "  # separates a default label from the alert's name
 MOST_OF_AN_ALERT = 20
-FOR_PEOPLE = 20
-"""Events sent to people one by one; more of them become one digest."""
-OVERLAP = Millis(24 * 3_600_000)
-"""Milliseconds that an old secret still signs after a rotation."""
-TEST_WITHIN = 30.0
-"""Seconds for a test: its request, and a wait for a free slot."""
+FOR_PEOPLE = 20  # events sent to people one by one; more of them become one digest
+OVERLAP = Millis(24 * 3_600_000)  # milliseconds that an old secret still signs after a rotation
+TEST_WITHIN = 30.0  # seconds for a test: its request, and a wait for a free slot
 MISSING = "There is no such destination."
 _UNSEEN = "Its secret is missing. Create a new one, give it to the receiver, then resume it."
 

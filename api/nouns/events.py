@@ -93,23 +93,16 @@ def _queries(word: str, languages: Sequence[str]) -> list[Query]:
         raise invalid("query.keyword", f"{error.reason} (at character {error.position})", word) from None
 
 
-AT_ONCE = 200
-"""Events per read of the log."""
-FEWEST = 16
-"""Events in the first read, and while events are long."""
-ROUNDS = 25
-"""Reads of the log per answer. A rare filter continues with the next page's cursor."""
-MOST_BYTES = 1 << 20
-"""Bytes of events per page, regardless of its limit; at least one event."""
-MOST_TEXT = 4 << 20
-"""Bytes of events whose text one answer searches."""
-WITHIN = 2.0
-"""Seconds after which an answer stops searching."""
+AT_ONCE = 200  # events per read of the log
+FEWEST = 16  # events in the first read, and while events are long
+ROUNDS = 25  # Reads of the log per answer. A rare filter continues with the next page's cursor.
+MOST_BYTES = 1 << 20  # bytes of events per page, regardless of its limit; at least one event
+MOST_TEXT = 4 << 20  # bytes of events whose text one answer searches
+WITHIN = 2.0  # seconds after which an answer stops searching
 END = Seq((1 << 63) - 1)
 _LONGEST_VALUE = 500
 Wanted = EventsQuery | ExportQuery
-EARLIEST = "earliest"
-"""The start of the log, as a word in place of an id or time."""
+EARLIEST = "earliest"  # the start of the log, as a word in place of an id or time
 _NOT_BOUND = ("from", "cursor", "limit")
 """Parameters outside a cursor's checksum. The cursor itself holds the window's start, so it also works as `from`."""
 
@@ -323,8 +316,7 @@ def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool
     return window._replace(after=Seq(max(window.after, cursor)))
 
 
-_KINDS = (*WATCHED, Kind.NOTICE)
-"""The default kinds without sources or tags: everything but practice."""
+_KINDS = (*WATCHED, Kind.NOTICE)  # the default kinds without sources or tags: everything but practice
 
 
 class OpenExport(NamedTuple):

@@ -26,8 +26,7 @@ from storage.records.access import ApiKey
 from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.identity import Millis
 
-MOST = 100
-"""Secrets per request."""
+MOST = 100  # secrets per request
 _NAME = "For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option"
 SecretName = Annotated[str, Meta(min_length=1, max_length=100, description=_NAME, examples=["headers"])]
 _VALUE: Any = {"description": "The value to compare", "examples": ["Authorization: Bearer 3"]}
@@ -91,8 +90,7 @@ async def revoke(call: OperationContext, id: str) -> ApiKey:
     return key
 
 
-WRONG = Limit(1.0, 1000)
-"""Wrong values of all callers together: the burst, and the rate per second."""
+WRONG = Limit(1.0, 1000)  # wrong values of all callers together: the burst, and the rate per second
 
 
 async def _known(call: OperationContext, one: SupposedSecret) -> str | None:

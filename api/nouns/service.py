@@ -23,10 +23,8 @@ from storage.records.identity import Millis, rfc3339
 SECURITY_TXT = "/.well-known/security.txt"
 LOOK_KEYS = "/.well-known/http-message-signatures-directory"
 _LOOK_KEYS_MEDIA = "application/http-message-signatures-directory+json"
-SECURITY_TXT_LIFE = 180 * 86_400_000
-"""Milliseconds until a copy of security.txt expires."""
-WRITER_SILENCE = 30.0
-"""Seconds of writer silence after which the process counts as unhealthy."""
+SECURITY_TXT_LIFE = 180 * 86_400_000  # milliseconds until a copy of security.txt expires
+WRITER_SILENCE = 30.0  # seconds of writer silence after which the process counts as unhealthy
 ROUTES, METRICS = Routes(""), Routes("")
 _PUBLIC: dict[str, Any] = {"scope": PUBLIC, "headers": ("Cache-Control",)}
 _OBJECT = {200: dict[str, Any]}

@@ -39,10 +39,8 @@ from storage.records.secrecy import where_it_led
 from storage.records.source import OWN_NAMESPACES, RANK, RESTS, Source, SourceRuntime, tag_of
 from supervision import Reply
 
-AT_ONCE = 8
-"""Concurrent URLs per request: a quarter of the registry's concurrency."""
-WITHIN = 55.0
-"""Seconds for a whole request."""
+AT_ONCE = 8  # concurrent URLs per request: a quarter of the registry's concurrency
+WITHIN = 55.0  # seconds for a whole request
 _LATE = "Detecting this URL took too long. It may still be added: repeat the request to find out."
 LATE = later("unavailable", _LATE, 5)
 R = TypeVar("R")
@@ -119,8 +117,7 @@ def _refusal(call: OperationContext, error: Exception, where: str) -> Refusal:
     return refusal
 
 
-ANSWER_WITHIN = 15.0
-"""Seconds for the registry's answer, in addition to the time of a check, if any."""
+ANSWER_WITHIN = 15.0  # seconds for the registry's answer, in addition to the time of a check, if any
 _SHORTEST, _LONGEST = 60, 7 * 86400
 _PAGE = 500
 Place = tuple[int, float, str, int]
@@ -222,10 +219,8 @@ def _asks(message: Callable[[SourceId, Reply[R]], messages.RegistryMessage]) -> 
 view = _asks(messages.DescribeSource)
 restore = _asks(messages.RestoreSource)
 """Restores a deleted source within its rest period. Raises Conflict, LibraryFull."""
-check = _asks(messages.CheckNow)
-"""Checks now; returns when the check is due. Raises Conflict, TooSoon."""
-examine = _asks(messages.ExamineSource)
-"""Explains a source's score and the time of its next check."""
+check = _asks(messages.CheckNow)  # Checks now; returns when the check is due. Raises Conflict, TooSoon.
+examine = _asks(messages.ExamineSource)  # explains a source's score and the time of its next check
 
 
 async def page(
@@ -347,8 +342,7 @@ async def each(call: OperationContext, ids: Sequence[str], act: _OfOne[R]) -> Se
     return await for_each(call, ids, lambda number: act(call, ids[number]))
 
 
-MOST_NAMED = 100
-"""Private sources to list in the details of an alert or a publication."""
+MOST_NAMED = 100  # private sources to list in the details of an alert or a publication
 
 
 async def private_sources(

@@ -30,8 +30,7 @@ from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, TagDefaults, tag_of
 from supervision import Reply
 
-LONGEST = 100
-"""The longest tag, in characters."""
+LONGEST = 100  # the longest tag, in characters
 NO_TAG = "There is no such tag: write <namespace>:<value>, or a word."
 
 
@@ -128,8 +127,7 @@ def _tag(tag: str, counts: Mapping[str, int], defaults: TagDefaults | None, ther
     return Tag(tag, counts.get(tag, 0), counts.get(f"{tag}/*", 0), defaults, kept)
 
 
-MOST = 10_000
-"""Sources that one call changes."""
+MOST = 10_000  # sources that one call changes
 
 
 class Renamed(NamedTuple):

@@ -77,8 +77,7 @@ class VersionComparison(Struct, frozen=True, kw_only=True, rename={"from_": "fro
     steps: tuple[VersionStep, ...]
 
 
-MOST_VERSIONS = 100
-"""Events of a page to read back; older versions are unknown."""
+MOST_VERSIONS = 100  # events of a page to read back; older versions are unknown
 START, NOW = "start", "now"
 """The ids of the text before the oldest change, and of the current text that belongs to no event."""
 _KINDS = (Kind.HTML, Kind.PRACTICE, Kind.NOTICE)

@@ -176,8 +176,7 @@ class CoverageQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"st
 
 WEEK: Final = 7 * 86_400_000
 DAY: Final = 86_400_000
-LONGEST: Final = 3_660 * DAY
-"""The longest period of one receipt, in milliseconds."""
+LONGEST: Final = 3_660 * DAY  # the longest period of one receipt, in milliseconds
 
 
 class SourceCoverage(NamedTuple):
@@ -416,8 +415,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
 
 
-MOST_ALERTS = 2_000
-"""Alerts to try on one event."""
+MOST_ALERTS = 2_000  # alerts to try on one event
 _SLICE = 50
 _event = msgspec.json.Decoder(Event)
 

@@ -50,12 +50,9 @@ from storage.errors import Corrupt, StorageError
 from storage.records.access import ApiKey, Holder
 from storage.records.secrecy import without_secrets
 
-LINE_LIMIT = 8 << 10
-"""Bytes of a request line; RFC 9112 requires at least 8,000."""
-HEAD_LIMIT = 8 << 10
-"""Bytes of a request's headers in total."""
-JOINED = 64 << 10
-"""Bytes of a body that are copied to go out together with their head."""
+LINE_LIMIT = 8 << 10  # bytes of a request line; RFC 9112 requires at least 8,000
+HEAD_LIMIT = 8 << 10  # bytes of a request's headers in total
+JOINED = 64 << 10  # bytes of a body that are copied to go out together with their head
 _VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
 _METHOD = re.compile(rb"[A-Z]{1,20}")  # Hypercorn upper-cases methods, so a proxy's rules could miss a lower-case one
 _CONTROLS = bytes(code for code in (*range(0x20), 0x7F) if code != 0x09)
@@ -66,8 +63,7 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
 _CHUNK_LINE = 10
 _CHUNK_BEGUN = re.compile(rb"[0-9A-Fa-f]{0,8}|[0-9A-Fa-f]{1,8}\r")
 _UPGRADE = re.compile(rb"\n(upgrade|http2-settings):", re.IGNORECASE)
-Whole = tuple[int, Sequence[tuple[bytes, bytes]], bytes]
-"""A whole answer: status, headers, body."""
+Whole = tuple[int, Sequence[tuple[bytes, bytes]], bytes]  # a whole answer: status, headers, body
 
 
 class Fault(h11.RemoteProtocolError):
@@ -305,10 +301,8 @@ class Http1(H11Protocol):
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 """Errors of a send after the client disconnected or was cut: the normal end of a stream."""
-RETURN = 3.0
-"""Seconds until clients may reconnect after a stop; spread up to twice as many."""
-PEERS = 100
-"""Peers that have gone, between two checkpoints."""
+RETURN = 3.0  # seconds until clients may reconnect after a stop; spread up to twice as many
+PEERS = 100  # peers that have gone, between two checkpoints
 
 
 class LiveStream(KeepaliveState):
@@ -492,8 +486,7 @@ class Park:
                 self._drop(parked)
 
 
-LONGEST_SHOWN = 500
-"""Letters of a stream's request that are stored for display."""
+LONGEST_SHOWN = 500  # letters of a stream's request that are stored for display
 Message = dict[str, Any]
 _SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
 

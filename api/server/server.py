@@ -48,13 +48,10 @@ from storage.records.access import ApiKey
 from storage.records.identity import Millis
 from supervision import Child, ChildSpec
 
-HEAD_TIMEOUT = 10
-"""Seconds for the head of the first request; later heads get at most twice as long."""
-IDLE_TIMEOUT = 75
-"""Seconds to keep an idle connection. Longer than clients poll and load balancers keep theirs."""
+HEAD_TIMEOUT = 10  # seconds for the head of the first request; later heads get at most twice as long
+IDLE_TIMEOUT = 75  # Seconds to keep an idle connection. Longer than clients poll and load balancers keep theirs.
 MAX_RECV = 64 << 10
-LINGER = 1.0
-"""Seconds to keep reading from a peer that may not have read yet why its connection ends."""
+LINGER = 1.0  # seconds to keep reading from a peer that may not have read yet why its connection ends
 
 
 class Connection:
@@ -156,15 +153,12 @@ class Connection:
                 await self._close()
 
 
-BESIDE_STREAMS = 8_192
-"""Connections allowed in addition to `max_streams`; more get a 503."""
+BESIDE_STREAMS = 8_192  # connections allowed in addition to `max_streams`; more get a 503
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 PAUSE = 0.1
-TOLD_AGAIN = 60.0
-"""Seconds until the log repeats that file descriptors have run out."""
+TOLD_AGAIN = 60.0  # seconds until the log repeats that file descriptors have run out
 GRACE = 5.0
-RENEWAL_CHECK = 30.0
-"""Seconds between two checks of the certificate's files."""
+RENEWAL_CHECK = 30.0  # seconds between two checks of the certificate's files
 
 
 def front(context: AppContext) -> Sequence[ChildSpec]:
@@ -340,12 +334,9 @@ def name_of(listener: trio.abc.Listener[Any]) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-AGAIN: Final = 2
-"""Seconds until a client should retry."""
-AT_ONCE: Final = 64
-"""Connections answered at once; more wait in the system's queue."""
-WITHIN: Final = 5.0
-"""Seconds for one connection, TLS included."""
+AGAIN: Final = 2  # seconds until a client should retry
+AT_ONCE: Final = 64  # connections answered at once; more wait in the system's queue
+WITHIN: Final = 5.0  # seconds for one connection, TLS included
 MOST_HEAD: Final = 16_384
 ACCEPT_PAUSE: Final = 0.1
 _PAGE: Final = (
@@ -447,8 +438,7 @@ async def _head(stream: trio.abc.Stream) -> bytes:
 OWNER = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), Millis(0), rate_per_minute=60_000, burst=10_000)
 """The key of every request on the socket."""
 DRAIN = 1.0
-BEAT = 1.0
-"""Seconds between two measurements of the loop's lag."""
+BEAT = 1.0  # seconds between two measurements of the loop's lag
 
 
 def admin_socket(context: AppContext) -> Sequence[ChildSpec]:

@@ -13,8 +13,7 @@ import trio
 
 from api.streams.keepalives import KeepaliveState
 
-SEALED = 64 << 10
-"""Bytes that TLS encrypts at once. The ciphertext stays in memory until the peer has taken it."""
+SEALED = 64 << 10  # Bytes that TLS encrypts at once. The ciphertext stays in memory until the peer has taken it.
 
 
 class _NoSocket:

@@ -70,14 +70,10 @@ MEDIA: dict[Format, str] = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8; header=present",
 }
-PAGE = 100
-"""Events in memory per export; each may be 100 KB."""
-PIECE = 64 << 10
-"""Bytes per piece."""
-KEY_CHECK = 0.5
-"""Seconds between two checks of the key or session."""
-MOST, MOST_OF_KEY = 4, 2
-"""Concurrent exports, in total and per key or session."""
+PAGE = 100  # events in memory per export; each may be 100 KB
+PIECE = 64 << 10  # bytes per piece
+KEY_CHECK = 0.5  # seconds between two checks of the key or session
+MOST, MOST_OF_KEY = 4, 2  # concurrent exports, in total and per key or session
 _TRIES = 3
 _BEGIN: dict[Format, bytes] = {"json": b"[", "ndjson": b"", "csv": HEADER}
 _END: dict[Format, bytes] = {"json": b"\n]\n", "ndjson": b"", "csv": b""}

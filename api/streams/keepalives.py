@@ -15,10 +15,8 @@ import trio
 
 from api.streams.sse import Form, keepalive
 
-LOOK_EVERY = 0.25
-"""Seconds between two passes at least; a keepalive may come this much early."""
-TURN = 100
-"""Keepalives between two checkpoints."""
+LOOK_EVERY = 0.25  # seconds between two passes at least; a keepalive may come this much early
+TURN = 100  # keepalives between two checkpoints
 
 
 class Writer(Protocol):

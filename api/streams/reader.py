@@ -36,18 +36,13 @@ from storage.records.tiers import Kind
 from storage.sql.stores.log import EventLog
 from storage.tail import Tail
 
-SHORT = 4 << 10
-"""Bytes of events to search in the loop."""
-PIECE = 256 << 10
-"""Bytes of events per worker call."""
-WITHIN = 10.0
-"""Seconds for a worker call."""
-MOST_ASKING = 32
-"""Concurrent answers that search text."""
+SHORT = 4 << 10  # bytes of events to search in the loop
+PIECE = 256 << 10  # bytes of events per worker call
+WITHIN = 10.0  # seconds for a worker call
+MOST_ASKING = 32  # concurrent answers that search text
 _ANALYSES = 256
 _QUERIES = 2_000
-Groups = tuple[tuple[SearchTerm, ...], ...]
-"""One term of each group must match."""
+Groups = tuple[tuple[SearchTerm, ...], ...]  # one term of each group must match
 
 
 def portion(events: Sequence[Stored], most: int) -> int:
@@ -129,15 +124,12 @@ class Texts:
         return found
 
 
-SEND_SIZE = 64 << 10
-"""Bytes after which a send is full; an event is never split."""
+SEND_SIZE = 64 << 10  # bytes after which a send is full; an event is never split
 PAGE, MOST, FEWEST = 200, 500, 50
 """Events per read of the log: at first, and the bounds of later reads, which adapt to the size of earlier events. A
 trip to a reader thread costs as much as 50 small events, and 500 of 64 KiB would be a large heap for one reader."""
-PAGE_SIZE = 512 << 10
-"""The target size of a page in bytes."""
-TURN = 500
-"""Events per checkpoint; a tenth of it if text is matched."""
+PAGE_SIZE = 512 << 10  # the target size of a page in bytes
+TURN = 500  # events per checkpoint; a tenth of it if text is matched
 _OURS = frozenset({Kind.NOTICE, Kind.HEARTBEAT})
 _NONE: frozenset[str] = frozenset()
 

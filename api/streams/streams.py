@@ -40,14 +40,11 @@ from storage.records.identity import Millis, Seq, id_of, millis_of, rfc3339
 from storage.records.member import WEB, Member
 from storage.sql.storage import Storage
 
-KEY_CHECK = 0.5
-"""Seconds between two checks of the open streams' keys."""
-EARLY = 1 / 3
-"""The largest part of the interval that a keepalive may come early; see `Streams.spread`."""
+KEY_CHECK = 0.5  # seconds between two checks of the open streams' keys
+EARLY = 1 / 3  # the largest part of the interval that a keepalive may come early; see `Streams.spread`
 MOST_HELD = 32 << 20
 """Bytes of the log that all streams with slow clients hold. Further streams drop their pages and read them again."""
-MAKING = 8
-"""Pages of history made at once, at most 1 MiB each. The others wait and hold nothing."""
+MAKING = 8  # Pages of history made at once, at most 1 MiB each. The others wait and hold nothing.
 GOLDEN = 0.618_033_988_749_895
 
 
@@ -245,8 +242,7 @@ async def _feed_willing(reader: Reader, pulse: KeepaliveState) -> bytes:
 
 
 TICK = 1.0
-MOST = 50
-"""Changes, and events, per tick."""
+MOST = 50  # changes, and events, per tick
 _listed = msgspec.json.Decoder(ListedEvent)
 
 

@@ -46,8 +46,7 @@ _DATAGRAM: Final = """new Promise(done => {
   peer.createDataChannel("a");
   peer.createOffer().then(offer => peer.setLocalDescription(offer));
   setTimeout(() => done("unknown"), 5000);
-})"""
-"""Looks for a way out by datagrams (STUN): "some" if there is one, bypassing any proxy."""
+})"""  # looks for a way out by datagrams (STUN): "some" if there is one, bypassing any proxy
 SENT_LATE: Final = 0.1  # seconds for a datagram to arrive after that
 NO_DATAGRAMS: Final = "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"
 NO_DATAGRAMS_WHOLE: Final = "--webrtc-ip-handling-policy=disable_non_proxied_udp"

@@ -141,10 +141,8 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 PATIENCE = httpx.Timeout(60.0, connect=10.0)
 """A stream without a byte for so many seconds counts as cut; the service sends a comment every 15."""
 LONGEST_WAIT = 30.0
-GIVES_UP: Final = 120.0
-"""Seconds without a response until a retrying client gives up."""
-LONGEST_RETRY: Final = 15.0
-"""Maximum seconds between two tries of a retrying client."""
+GIVES_UP: Final = 120.0  # seconds without a response until a retrying client gives up
+LONGEST_RETRY: Final = 15.0  # maximum seconds between two tries of a retrying client
 AGAIN: Final = (429, 502, 503, 504)
 NO_KEY: Final = "That service needs an API key: set SANDERLING_KEY, or name the key's file with --key-file."
 ADVICE: Final[Mapping[str, str]] = {

@@ -25,8 +25,7 @@ TIER, HOST = 6, 24
 MOST_CHANGES = 4
 LEAST = 6
 GAP = 2
-ROOM = 24
-"""Minimum cells of the last two columns while another still has more."""
+ROOM = 24  # minimum cells of the last two columns while another still has more
 _MOOD_CODES: Mapping[Mood, str] = {"good": "32", "calm": "36", "warn": "33", "bad": "31"}
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 MATCHED = {

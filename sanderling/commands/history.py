@@ -23,12 +23,9 @@ from storage.records.trail import Verdict
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
-MOST_POINTS: Final = 8
-"""Maximum points shown per series, the newest."""
-MOST_CURRENT: Final = 30
-"""Maximum current values shown."""
-LEAST: Final = 4
-"""Minimum letters from an end of a version's id that identify it."""
+MOST_POINTS: Final = 8  # maximum points shown per series, the newest
+MOST_CURRENT: Final = 30  # maximum current values shown
+LEAST: Final = 4  # minimum letters from an end of a version's id that identify it
 KEPT: Final = {"whole": "whole", "main_text": "main text", "part": "a part"}
 _ORDER: Final = ("money", "availability", "percent", "version", "date", "number")
 _COLOURS: Final = {"+": "32", "-": "31"}

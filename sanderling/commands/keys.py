@@ -114,8 +114,7 @@ def revoke(settings: Settings, *, key: str, as_json: bool) -> None:
     print_made(keyring.key_document(revoked), f"Revoked {revoked.name!r} ({revoked.prefix}...).", as_json=as_json)
 
 
-delete = copy(revoke)
-"""Hidden synonym, named like the command of all other nouns."""
+delete = copy(revoke)  # hidden synonym, named like the command of all other nouns
 delete.name, delete.hidden = "delete", True
 keys.add_command(delete)
 

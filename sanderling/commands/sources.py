@@ -33,13 +33,11 @@ from storage.records.tiers import TIERS
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
-EMPTY: Final = ("filter", "backfill")
-"""Options of `add` with a meaning when empty: all frames, no entries."""
+EMPTY: Final = ("filter", "backfill")  # options of `add` with a meaning when empty: all frames, no entries
 MOST_SHOWN: Final = 5
 PATIENCE: Final = 60.0
 POLL: Final = 0.25
-SHORT_WAIT: Final = 5.0
-"""Seconds of a refusal that `check --wait` waits out."""
+SHORT_WAIT: Final = 5.0  # seconds of a refusal that `check --wait` waits out
 FOLLOW_HELP = "Report each new item or entry with the text of the page it links to."
 headers_file = click.option(
     "--headers-file",

@@ -18,8 +18,7 @@ from sanderling.console.view import BACK, Link, ReadingView, View
 from sanderling.exits import CommandFailed
 from storage.records.source import HEALTH, LOOKS, PARTS, State
 
-PAST = 10
-"""Past events that the tail begins with."""
+PAST = 10  # past events that the tail begins with
 PASTED = {"/": "filter", ":": "jump"}
 """First characters of pasted text that open a prompt. No other pasted character runs as a command."""
 

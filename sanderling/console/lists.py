@@ -23,8 +23,7 @@ from storage.records.tiers import TIERS
 
 STREAMS = "/v1/admin/streams"
 MOST_STREAMS = 500
-LATE, TOO_LATE = 10, 300
-"""Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
+LATE, TOO_LATE = 10, 300  # seconds behind the newest event until a reader is drawn as slow, and as far behind
 LOG_KEPT, LOG_AT_ONCE = 2_000, 500
 _STYLES = {"error": ui.BAD, "warning": ui.POOR, "debug": ui.FAINT, "critical": ui.BAD}
 _SHORT = {"warning": "warn", "critical": "crit"}
@@ -206,10 +205,8 @@ def _wrapped(text: str, width: int, style: str) -> Iterator[ui.Line]:
         yield ui.line_of(line, width, style)
 
 
-MOST_DELIVERIES = 100
-"""Maximum destinations, and attempts, fetched."""
-MOST_ROUNDS = 20
-"""Maximum requests per replay: each adds a bounded batch to the outbox."""
+MOST_DELIVERIES = 100  # maximum destinations, and attempts, fetched
+MOST_ROUNDS = 20  # maximum requests per replay: each adds a bounded batch to the outbox
 TRY_KEYS: list[BindingType] = [
     ui.key("t", "try_it", "test", "send it one signed sample"),
     ui.key("R", "replay", "replay", "deliver past matches again, from a time or an event on"),

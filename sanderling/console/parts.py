@@ -32,8 +32,7 @@ ACT_KEYS: list[BindingType] = [
 ]
 EVENTS = 5
 LABEL = 13
-LOOKS = 20
-"""Checks shown as marks."""
+LOOKS = 20  # checks shown as marks
 _PLACES = 5
 _OF_THE_SOURCE = ("failing", "resting", "throttled", "overdue", "new")
 """States of the source. `since` belongs to its actor, whose state did not change."""

@@ -17,15 +17,12 @@ from sanderling.console import text as ui
 from storage.records.source import PARTS
 
 Row = Mapping[str, Any]
-FOLDED, TROUBLED, OPEN = "▸", "!", "▾"
-"""How many of a part's children are visible: none, the troubled, all."""
+FOLDED, TROUBLED, OPEN = "▸", "!", "▾"  # how many of a part's children are visible: none, the troubled, all
 BRANCHES: Final = ("sources", "destinations")
 _WIDER: Final = {FOLDED: TROUBLED, TROUBLED: OPEN, OPEN: OPEN}
 _NARROWER: Final = {OPEN: TROUBLED, TROUBLED: FOLDED, FOLDED: FOLDED}
-SIZE = 100
-"""Rows per page."""
-MOST = 40
-"""Maximum pages; the least recently used are dropped."""
+SIZE = 100  # rows per page
+MOST = 40  # maximum pages; the least recently used are dropped
 MOST_CHANGED = 10_000
 _WHO_LEAST, _WHO_MOST = 28, 60
 _NAME = "name"

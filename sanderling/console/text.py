@@ -32,13 +32,10 @@ from sanderling.client.lines import apart, by_state, span
 from storage.records.secrecy import plain
 from storage.records.source import LOOKS, PARTS, Mood, State
 
-Piece = tuple[str, str]
-"""Text and style."""
+Piece = tuple[str, str]  # text and style
 Line = Sequence[Piece]
-_FAR = 4
-"""Characters examined per available cell, so that most of a hostile megabyte is never touched."""
-_PLAIN = re.compile("[ -~…─├└▸▾]*")
-"""Characters of exactly one cell; most lines contain no others."""
+_FAR = 4  # characters examined per available cell, so that most of a hostile megabyte is never touched
+_PLAIN = re.compile("[ -~…─├└▸▾]*")  # characters of exactly one cell; most lines contain no others
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U000e0000-\U000e0fff]"
@@ -183,13 +180,11 @@ class Table:
 
 GOOD, POOR, BAD, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "ansi_cyan", "dim"
 STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
-GONE = State("gone", "gone", "calm", "It is not there any more.")
-"""For a fetched row that has since disappeared."""
+GONE = State("gone", "gone", "calm", "It is not there any more.")  # for a fetched row that has since disappeared
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 MARKS = {state.short: "" if state.mood == "calm" else STYLES[state.mood] for state in LOOKS.values()}
 """Styles of check marks in a row; routine ones are plain."""
-VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
-"""Outcomes of checks by their API names."""
+VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}  # outcomes of checks by their API names
 
 
 def state_of(row: Mapping[str, Any]) -> State:
@@ -268,10 +263,8 @@ def named(path: str, letters: int = 3) -> str:
     return f"{kind}/…{id[-letters:]}" if slash else kind
 
 
-Draw = Callable[[int, int], Sequence[Line]]
-"""Takes width and height; returns at most so many lines."""
-NOTICE_FOR = 6.0
-"""Seconds that a notice replaces the keys."""
+Draw = Callable[[int, int], Sequence[Line]]  # takes width and height; returns at most so many lines
+NOTICE_FOR = 6.0  # seconds that a notice replaces the keys
 
 
 def key(keys: str, action: str, word: str, says: str, *, foot: bool = True, shown: str | None = None) -> Binding:
@@ -461,10 +454,8 @@ def _length(binding: Binding) -> int:
     return cells(shown_key(binding)) + cells(binding.description) + 2
 
 
-WINDOW = 60
-"""Ticks of one second each that rates cover."""
-KEPT = 500
-"""Events kept in memory."""
+WINDOW = 60  # ticks of one second each that rates cover
+KEPT = 500  # events kept in memory
 _PAUSED = "FROZEN, space resumes"
 
 

@@ -24,10 +24,8 @@ from storage.records.tiers import TIERS
 
 TREE = "/v1/admin/tree"
 TROUBLE = "state:quar state:back state:fail state:rest state:rotten state:degraded"
-TYPING = 0.15
-"""Seconds of silence before a typed filter is sent."""
-_LOW, _HIGH = 18, 34
-"""Minimum screen heights for a small and a large tail."""
+TYPING = 0.15  # seconds of silence before a typed filter is sent
+_LOW, _HIGH = 18, 34  # minimum screen heights for a small and a large tail
 
 
 class TreeScreen(ActingView):

@@ -20,8 +20,7 @@ from sanderling.console import text as ui
 from sanderling.exits import CommandFailed
 
 FEED = "/v1/admin/feed"
-SILENCE = 6.0
-"""The feed counts as cut after so many seconds without a byte; it ticks every second."""
+SILENCE = 6.0  # the feed counts as cut after so many seconds without a byte; it ticks every second
 FIRST_WAIT, LONGEST_WAIT = 0.5, 5.0
 
 

@@ -172,8 +172,7 @@ LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
 SYNCS = 15
 SLOW_MS = 30.0
 """Ordinary disks take 0.2 to 10 ms. A harvest waits for one fsync, so 30 ms still allow 30 commits a second."""
-BUILT = 1_760_000_000.0
-"""An earlier wall clock was never set: the program is younger."""
+BUILT = 1_760_000_000.0  # an earlier wall clock was never set: the program is younger
 
 
 def permissions(patient: DoctorContext) -> Iterator[Finding]:
@@ -304,8 +303,7 @@ def jail(lacks: str, *, demanded: bool) -> Finding:
 
 
 SOON_DAYS = 14
-NOBODYS = "invalid."
-"""Never assigned (RFC 6761): a working resolver reports that it does not exist."""
+NOBODYS = "invalid."  # never assigned (RFC 6761): a working resolver reports that it does not exist
 ASKED, LOOKED_AT = 3, 500
 WITHIN = 12.0
 

@@ -85,8 +85,7 @@ class Activity(Struct, frozen=True, kw_only=True):
     after: bytes | None = None
 
 
-SHOWN = 12
-"""Characters of a key that are stored and shown, so that people can tell keys apart."""
+SHOWN = 12  # characters of a key that are stored and shown, so that people can tell keys apart
 
 
 class ApiKey(Struct, frozen=True):
@@ -130,10 +129,8 @@ class PublicKey(Struct, frozen=True):
     created_at: Millis
 
 
-LIFE: Final = Millis(30 * 86_400_000)
-"""Longest life of a session, used or not."""
-IDLE: Final = Millis(7 * 86_400_000)
-"""Life of an unused session."""
+LIFE: Final = Millis(30 * 86_400_000)  # longest life of a session, used or not
+IDLE: Final = Millis(7 * 86_400_000)  # life of an unused session
 
 
 class Password(Struct, frozen=True):
@@ -198,8 +195,7 @@ class ReadEvents(NamedTuple):
 
 
 KEPT_CALL_LIFE = Millis(24 * 3_600_000)
-MOST_CALLS = 100_000
-"""Most responses kept, newest first. A repeat of an older call is a new call."""
+MOST_CALLS = 100_000  # Most responses kept, newest first. A repeat of an older call is a new call.
 
 
 class KeptCall(Struct, frozen=True):
@@ -216,20 +212,15 @@ class KeptCall(Struct, frozen=True):
     node: str = ""
 
 
-Holder = ApiKey | Session
-"""The owner of a stream or export: a program's key, or a dashboard session."""
+Holder = ApiKey | Session  # the owner of a stream or export: a program's key, or a dashboard session
 
 
 MOST_CLIENTS: Final = 1_000
-UNUSED_CLIENT: Final = Millis(86_400_000)
-"""Life of an app without consent."""
-FRESH_CLIENT: Final = Millis(600_000)
-"""Age at which an unused app may give way to a new one."""
-GRANT_LIFE: Final = Millis(90 * 86_400_000)
-"""Life of a grant without renewed tokens, and of an app without grants."""
+UNUSED_CLIENT: Final = Millis(86_400_000)  # life of an app without consent
+FRESH_CLIENT: Final = Millis(600_000)  # age at which an unused app may give way to a new one
+GRANT_LIFE: Final = Millis(90 * 86_400_000)  # life of a grant without renewed tokens, and of an app without grants
 CODE_LIFE: Final = Millis(60_000)
-CODE_KEPT: Final = Millis(600_000)
-"""How long a used code is known, so that its second use ends the grant."""
+CODE_KEPT: Final = Millis(600_000)  # how long a used code is known, so that its second use ends the grant
 TOKEN_LIFE: Final = Millis(3_600_000)
 
 

@@ -17,11 +17,9 @@ NOTICES_OF_SOURCES: Final = ("source_quiet", "source_recovered", "source_failing
 Matching = Literal["change", "added", "removed", "page"]
 """The texts of a page's event that a query reads: the whole change, one side of it, or the whole page."""
 MOST_ALERTS = 10_000
-KEPT_DAYS = 31
-"""Days that an alert's daily match counts are kept."""
+KEPT_DAYS = 31  # days that an alert's daily match counts are kept
 MOST_SOURCES = 1000
-MOST_TAGS = 50
-"""Most sources and most tags that one alert may name."""
+MOST_TAGS = 50  # most sources and most tags that one alert may name
 
 
 class Scope(NamedTuple):

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from storage.records.identity import Millis
 
-_OVERHEAD = 256
-"""Bytes that an empty capture counts for."""
+_OVERHEAD = 256  # bytes that an empty capture counts for
 
 
 class Bin(Struct, frozen=True):

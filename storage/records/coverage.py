@@ -40,13 +40,11 @@ first, last, start and length of the longest gap.
 _EMPTY: Final = _FRONT.pack(_VERSION, 0, 0, 0, *[0] * 13)
 _SUMS: Final = struct.Struct(">13I")
 """Of a day: checks by verdict, new bodies, first, last, length and start of the longest gap."""
-_CHUNK: Final = struct.Struct(">HH")
-"""Of a day: its number since 1970 and its size in bytes."""
+_CHUNK: Final = struct.Struct(">HH")  # of a day: its number since 1970 and its size in bytes
 _MOST: Final = 0xFFFF
 _KINDS: Final = len(Verdict)
 _DAY: Final = 24
-_new: Final = tuple.__new__
-"""Makes an hour twice as fast as its own constructor."""
+_new: Final = tuple.__new__  # makes an hour twice as fast as its own constructor
 _QUIET: Final = [(count, *[0] * (_KINDS - 1)) for count in range(0x80)]
 
 
@@ -326,8 +324,7 @@ UNSEEN: Final = 120_000
 """Longest time in milliseconds that a clock change may go unnoticed: twice the interval between clock checks."""
 UNSTORED: Final = 3_900_000
 """Milliseconds before a crash whose checks may be unsaved: two half-hour sweeps and their duration."""
-DEAD: Final = 300_000
-"""Milliseconds of silence after which a node has certainly stopped checking."""
+DEAD: Final = 300_000  # milliseconds of silence after which a node has certainly stopped checking
 After = Literal["nothing", "stop", "crash", "restore", "clock", "retention"]
 """The reason for a new shift: no earlier record, an orderly stop, a crash, a restored backup, a clock that was set, or
 retention, which deleted the record before it."""
@@ -472,8 +469,7 @@ def _outside(start: Millis, end: Millis, spans: Sequence[Part]) -> Iterator[Part
         yield start, end
 
 
-MOST_UNKNOWN: Final = 5
-"""Most unknown periods in a receipt, which must stay small; more are joined."""
+MOST_UNKNOWN: Final = 5  # most unknown periods in a receipt, which must stay small; more are joined
 _HOUR_MS: Final = 1000 * HOUR
 _DAY_MS: Final = 24 * _HOUR_MS
 

@@ -15,8 +15,7 @@ WEBHOOK, EMAIL, WEBPUSH = "webhook", "email", "webpush"
 
 A messenger is a file instead; see `actors/destination_kinds/`.
 """
-ADDRESS = "url"
-"""The name of the private value that holds the whole address, where the address is a secret."""
+ADDRESS = "url"  # the name of the private value that holds the whole address, where the address is a secret
 LINK = "link"
 """The name of the private value in links that confirm or stop delivery; without it, consent is asked again."""
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
@@ -244,10 +243,8 @@ class Replayed(NamedTuple):
 
 
 KEPT_ATTEMPTS = 1_000
-KEPT_DEAD = 10_000
-"""Newest given-up attempts kept for each destination in addition."""
-RATED_ATTEMPTS = 100
-"""Newest attempts that count for the failure rate; all kept ones count for the rate of duplicates."""
+KEPT_DEAD = 10_000  # newest given-up attempts kept for each destination in addition
+RATED_ATTEMPTS = 100  # newest attempts that count for the failure rate; all kept ones count for the rate of duplicates
 
 
 class AttemptLine(Struct, gc=False):

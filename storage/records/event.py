@@ -88,15 +88,11 @@ ChangeKind = Literal[
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
 
-MOST_CHANGES = 20
-"""Most typed changes of an event; the first ones are kept."""
-MOST_VALUE_TEXT = 80
-"""Most characters of a value's text or a label."""
-MOST_STANDING = 500
-"""Most current values of a page: prices first, then in page order."""
+MOST_CHANGES = 20  # most typed changes of an event; the first ones are kept
+MOST_VALUE_TEXT = 80  # most characters of a value's text or a label
+MOST_STANDING = 500  # most current values of a page: prices first, then in page order
 MOST_SCALE = 9
-LARGEST = 2**53 - 1
-"""The largest integer that JavaScript reads exactly (RFC 8259, 6)."""
+LARGEST = 2**53 - 1  # the largest integer that JavaScript reads exactly (RFC 8259, 6)
 
 
 class Value(Struct, frozen=True, omit_defaults=True):
@@ -174,16 +170,12 @@ NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
 """Tags for how an event came about. Every event of a push source is new."""
 RESET = "change:reset"
 """The tag of a held entry: it is in the log, but no alert matches it. A source's content cannot set this tag."""
-CONTENT_CAP = 64 * 1024
-"""Most bytes of UTF-8 in `content`."""
+CONTENT_CAP = 64 * 1024  # most bytes of UTF-8 in `content`
 
 
-MOST_CONTEXT = 120
-"""Most characters of a heading, a label or a head in a `Context`."""
-MOST_SUMMARY = 140
-"""Most characters of `summary`."""
-Span = tuple[int, int]
-"""Code points from the first (inclusive) to the second (exclusive)."""
+MOST_CONTEXT = 120  # most characters of a heading, a label or a head in a `Context`
+MOST_SUMMARY = 140  # most characters of `summary`
+Span = tuple[int, int]  # code points from the first (inclusive) to the second (exclusive)
 
 
 class Context(Struct, frozen=True, omit_defaults=True):
@@ -400,8 +392,7 @@ def check_adopted(events: Sequence[Stored], floor: Seq, last: Seq, newest: Seq) 
         at = event.seq
 
 
-MATCHED = "matcher"
-"""The matcher's durable cursor: the outbox has the matches of all events up to it."""
+MATCHED = "matcher"  # the matcher's durable cursor: the outbox has the matches of all events up to it
 
 
 class Filter(Struct, frozen=True):
@@ -466,11 +457,9 @@ Media = Literal["image/png", "image/jpeg", "image/webp"]
 Side = Literal["before", "after"]
 
 LARGEST_PICTURE: Final = 2 << 20
-MOST_PIXELS: Final = 16_384
-"""Most pixels of each side."""
+MOST_PIXELS: Final = 16_384  # most pixels of each side
 _PNG, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
-_FRAMES: Final = frozenset({0xC0, 0xC1, 0xC2})
-"""JPEG markers with the image size: baseline, extended, progressive."""
+_FRAMES: Final = frozenset({0xC0, 0xC1, 0xC2})  # JPEG markers with the image size: baseline, extended, progressive
 
 
 class Picture(Struct, frozen=True):

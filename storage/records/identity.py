@@ -15,14 +15,11 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct
 
-Seq = NewType("Seq", int)
-"""Position in the log, 63 bits: `milliseconds << 15 | counter`. 0 is before all events."""
+Seq = NewType("Seq", int)  # Position in the log, 63 bits: `milliseconds << 15 | counter`. 0 is before all events.
 
-Millis = NewType("Millis", int)
-"""Milliseconds since 1970-01-01 UTC."""
+Millis = NewType("Millis", int)  # milliseconds since 1970-01-01 UTC
 
-SourceId = NewType("SourceId", str)
-"""A lower-case UUIDv7."""
+SourceId = NewType("SourceId", str)  # a lower-case UUIDv7
 
 START = Seq(0)
 

@@ -13,10 +13,8 @@ from msgspec import Struct
 
 from storage.records.identity import START, Millis, Seq
 
-ALL, WEB = "all", "web"
-"""Roles: a node that does everything, and one that only answers requests and streams."""
-LEFT: Final = float("-inf")
-"""The `until` of a member that left in order."""
+ALL, WEB = "all", "web"  # roles: a node that does everything, and one that only answers requests and streams
+LEFT: Final = float("-inf")  # the `until` of a member that left in order
 
 
 class Says(Struct, frozen=True, omit_defaults=True):

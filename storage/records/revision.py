@@ -19,8 +19,7 @@ from storage.records.publication import Publication
 from storage.records.source import Source, TagDefaults
 
 Record = Alert | Destination | Source | Publication | TagDefaults
-Expected = frozenset[str] | None
-"""The accepted revisions; one with `ANY` accepts all, None makes no demand."""
+Expected = frozenset[str] | None  # the accepted revisions; one with `ANY` accepts all, None makes no demand
 ANY: Final = "*"
 NOTHING: Final[frozenset[str]] = frozenset((" ",))
 """Expects that the record does not exist yet. No revision and no entity tag is a space."""

@@ -32,10 +32,8 @@ _NAME: Final = re.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[1235-8][0-9a-f]{3}-[0-9
 _COMMIT: Final = frozenset({"commit", "commits", "tree", "blob"})
 _CAPITAL: Final = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]")
 _DIGIT: Final = re.compile(r"(?<=[A-Za-z])[0-9]|(?<=[0-9])[A-Za-z]")
-SHORTEST: Final = 20
-"""Fewest characters of a segment that can count as random."""
-NAMED: Final = 8
-"""The same for a segment after one named hook, token or key."""
+SHORTEST: Final = 20  # fewest characters of a segment that can count as random
+NAMED: Final = 8  # the same for a segment after one named hook, token or key
 LEFT: Final = 4
 HIDDEN: Final = "REDACTED"
 

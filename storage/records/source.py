@@ -88,8 +88,7 @@ class BreakerState(Struct, frozen=True):
 
 DAYS = 90
 _VERSION = b"\x01"
-_RUN = struct.Struct(">HBB")
-"""First day (since 1970, UTC), number of days, and their worst score in hundredths."""
+_RUN = struct.Struct(">HBB")  # first day (since 1970, UTC), number of days, and their worst score in hundredths
 
 
 def scored(packed: bytes, day: int, score: float) -> bytes:
@@ -137,8 +136,7 @@ def _packed(runs: list[tuple[int, int, int]]) -> bytes:
     return _VERSION + b"".join([_RUN.pack(*run) for run in runs])
 
 
-Mood = Literal["good", "calm", "warn", "bad"]
-"""The colour of a state: green, blue, yellow, red."""
+Mood = Literal["good", "calm", "warn", "bad"]  # the colour of a state: green, blue, yellow, red
 SourceStateName = Literal["failing", "resting", "throttled", "unrendered", "overdue", "new", "ok", "paused"]
 """The present state of a source, exactly one; see `storage.records.source`. Worst first."""
 PartState = Literal[
@@ -162,8 +160,7 @@ class State(NamedTuple):
 
 _TABLES = toml.decode(files("storage.records").joinpath("states.toml").read_bytes(), type=dict[str, dict[Any, State]])
 SOURCES: Final[Mapping[SourceStateName, State]] = _TABLES["sources"]
-HEALTH: Final[Mapping[Flag, State]] = _TABLES["health"]
-"""A source's health over days, independent of its state."""
+HEALTH: Final[Mapping[Flag, State]] = _TABLES["health"]  # a source's health over days, independent of its state
 PARTS: Final[Mapping[PartState, State]] = {
     state: _TABLES["parts"].get(state) or _TABLES["sources"][state] for state in get_args(PartState)
 }
@@ -207,10 +204,8 @@ Render = Literal["never", "auto", "always"]
 """When a browser renders a page before it is read. `auto`: for pages that are empty without their scripts."""
 
 
-_SEAM = "\0"
-"""Cannot occur in a header, so it separates the two secrets of one box."""
-PART_BREAK = re.compile(r"\r?\n---\r?\n")
-"""The separator line between the messages of a hello."""
+_SEAM = "\0"  # cannot occur in a header, so it separates the two secrets of one box
+PART_BREAK = re.compile(r"\r?\n---\r?\n")  # the separator line between the messages of a hello
 MOST_NOISE = 500
 OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "practice")
 """Tag namespaces that the service itself writes."""
@@ -225,8 +220,7 @@ def tag_of(text: str) -> str:
     return text if ":" in text else f"label:{text}"
 
 
-RESTS = Millis(600_000)
-"""Milliseconds that a deleted source can be restored."""
+RESTS = Millis(600_000)  # milliseconds that a deleted source can be restored
 
 
 class Detection(Struct, frozen=True, gc=False):

@@ -68,8 +68,7 @@ class Tier(NamedTuple):
 
 
 _WEB: Final = ("http", "https")
-SOCKETS: Final = ("ws", "wss")
-"""WebSocket schemes. Other streams use HTTP."""
+SOCKETS: Final = ("ws", "wss")  # WebSocket schemes. Other streams use HTTP.
 _FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts", "own_only"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "replies", "headers", "headers_for"})
 _PAGE: Final = frozenset[Setting](get_args(Setting)) - {"filter", "subprotocols", "hello", "replies"}
@@ -86,8 +85,7 @@ WITH_DIFF: Final = frozenset(name for name, tier in TIERS.items() if tier.has_di
 WITH_ENTRIES: Final = frozenset(name for name, tier in TIERS.items() if tier.has_entries)
 ORDINARY: Final = tuple(tier.kinds[0] for tier in TIERS.values())
 """The log's kinds of ordinary source events, without held ones."""
-WATCHED: Final = tuple(kind for tier in TIERS.values() for kind in tier.kinds)
-"""The log's kinds of all source events."""
+WATCHED: Final = tuple(kind for tier in TIERS.values() for kind in tier.kinds)  # the log's kinds of all source events
 
 UNASKED: Final = (*WATCHED, Kind.NOTICE, Kind.PRACTICE)
 """The log's kinds that readers get by default: all but heartbeats."""

@@ -91,15 +91,12 @@ def read(trail: bytes) -> list[Row]:
 
 MOST_NOTES = 40
 MOST_BYTES = 6 * 1024
-MOST_PARTS = 16
-"""Most parts in a note; others are only counted."""
-EXCERPT = 160
-"""Most characters of a part's text, rule and key."""
+MOST_PARTS = 16  # most parts in a note; others are only counted
+EXCERPT = 160  # most characters of a part's text, rule and key
 _MOST_RAW = 1 << 20
 _ENVELOPE = b"\xc1\x01"
 """No tier's memory starts so: MessagePack never uses byte 0xC1, and a feed's memory starts with a small number."""
-_THREE = b"\xc1\x02"
-"""The same for three parts; the second has a length too."""
+_THREE = b"\xc1\x02"  # the same for three parts; the second has a length too
 _LENGTH = struct.Struct(">I")
 
 Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]

@@ -30,12 +30,10 @@ from storage.records.source import Source
 from storage.retention import FreeSpace
 from storage.secrets import Connection, Vault
 
-MOST_EVENTS, MOST_ROWS = 512, 500
-"""Limits of one transaction; its first job may exceed them."""
+MOST_EVENTS, MOST_ROWS = 512, 500  # limits of one transaction; its first job may exceed them
 _PUT_MARK = """INSERT INTO story_mark VALUES(?,?)
     ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
-READS_CLOSE_WITHIN = 5.0
-"""Seconds that running reads get at a close."""
+READS_CLOSE_WITHIN = 5.0  # seconds that running reads get at a close
 C = TypeVar("C")
 P = ParamSpec("P")
 S = TypeVar("S", bound="Store")
@@ -254,10 +252,8 @@ class Space(NamedTuple):
     give_back: Callable[[Connection, int], int]
 
 
-SLICE = 200
-"""Waiters woken at once, so that a thousand of them never block the loop for long."""
-CLOSE_WITHIN = 30.0
-"""Seconds that pending writes get at a close."""
+SLICE = 200  # waiters woken at once, so that a thousand of them never block the loop for long
+CLOSE_WITHIN = 30.0  # seconds that pending writes get at a close
 MOST_FAILURES = 20
 """Most consecutive turns that may fail outside a commit; then the thread ends, as it can do nothing useful."""
 

@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-OLDEST_SQLITE = (3, 37, 0)
-"""The first version with STRICT tables."""
+OLDEST_SQLITE = (3, 37, 0)  # the first version with STRICT tables
 
 Pragmas = tuple[tuple[str, str | int], ...]
 
@@ -165,8 +164,7 @@ def gives_back(connection: Connection) -> bool:
 SPACE = Space(room_of, give_back)
 
 
-HOW_MANY = 2
-"""More do not read faster: they share the interpreter, and each running one delays the loop."""
+HOW_MANY = 2  # more do not read faster: they share the interpreter, and each running one delays the loop
 
 T = TypeVar("T")
 
@@ -430,12 +428,9 @@ def _parts(connection: sqlite3.Connection) -> set[_Part]:
     }
 
 
-CUT_AT = 16 << 20
-"""Size of the WAL in bytes above which it is cut. An ordinary WAL stays at about 4 MB."""
-PATIENCE = 0.1
-"""Seconds that the writer waits for readers."""
-AGAIN = 1.0
-"""Seconds until the next attempt after a reader (a backup) held a snapshot for longer than that."""
+CUT_AT = 16 << 20  # Size of the WAL in bytes above which it is cut. An ordinary WAL stays at about 4 MB.
+PATIENCE = 0.1  # seconds that the writer waits for readers
+AGAIN = 1.0  # seconds until the next attempt after a reader (a backup) held a snapshot for longer than that
 
 
 class Wal:

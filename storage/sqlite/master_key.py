@@ -26,8 +26,7 @@ from storage.secrets import SIZE, Vault, opens_mark, read_mark, read_master, wri
 from storage.sqlite.ownership import entrust, sync
 
 OWN = "master.key"
-NEXT = ".master.key.next"
-"""A name that no user would give to a key: `settle` renames or deletes this file."""
+NEXT = ".master.key.next"  # a name that no user would give to a key: `settle` renames or deletes this file
 
 
 def own_keys(folder: Path) -> Mapping[str, Vault]:

@@ -202,8 +202,7 @@ def mark_restored(copy: Path) -> None:
 
 KEPT = 2
 _NAME = "before-upgrade-from-schema-{}.db"
-SPARE = 16 << 20
-"""Bytes that must stay free next to a copy, for the steps too."""
+SPARE = 16 << 20  # bytes that must stay free next to a copy, for the steps too
 
 
 def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None) -> Path | None:

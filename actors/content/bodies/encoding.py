@@ -206,11 +206,9 @@ def _end_of_doctype(text: str, position: int) -> int | None:
     return None if end is None else _after(text, ">", end)
 
 
-MOST_UNPACKED = 8 << 20
-"""Upper bound of unpacked bytes."""
+MOST_UNPACKED = 8 << 20  # upper bound of unpacked bytes
 _GZIP = b"\x1f\x8b\x08"
-_GZIP_WINDOW = 31
-"""zlib's code for a 32 KiB window inside a gzip header."""
+_GZIP_WINDOW = 31  # zlib's code for a 32 KiB window inside a gzip header
 
 
 def unpacked(body: bytes) -> bytes:

@@ -22,20 +22,16 @@ from actors.content.wording.dates import moment_of
 from actors.content.wording.words import content_hash, simhash, word_lists
 from storage.records.identity import Millis
 
-MOST = 1 << 20
-"""Characters per frame: 1 MiB."""
-MOST_EVENTS: Final = 5_000
-"""Events per frame."""
+MOST = 1 << 20  # characters per frame: 1 MiB
+MOST_EVENTS: Final = 5_000  # events per frame
 MOST_LAYERS, MOST_SMALL, _SMALL_OBJECTS = 3, 4096, 100
-MARK = 6
-"""Bytes of a mark: among 10,000 marks, a new frame collides with an old one once in 28 billion."""
+MARK = 6  # bytes of a mark: among 10,000 marks, a new frame collides with an old one once in 28 billion
 
 _TITLES, _URLS, _CONTENTS, _KEYS, _AUTHORS, _TIMES, _TAGS, _NESTS, _VERBS = (
     tuple(word_lists("frames")["fields"][use].split("|"))
     for use in ("titles", "urls", "contents", "keys", "authors", "times", "tags", "nests", "verbs")
 )
-OF_FRAMES = "category:"
-"""Prefix of tags that come from a frame."""
+OF_FRAMES = "category:"  # prefix of tags that come from a frame
 _SAYING = (*_TITLES, *_URLS, *_CONTENTS)
 PINGS: Final = frozenset(word_lists("frames")["signals"]["pings"].split("|"))
 _SIGNALS = PINGS.union(word_lists("frames")["signals"]["others"].split("|"))
@@ -44,8 +40,7 @@ _SOCKET_IO = re.compile(r"42(?:/[^,\[]{0,200},)?\d{0,20}(?=\[)")
 _ENGINE_IO_OPENS = re.compile(r'4?0(?:/[^,\[]{0,200},)?\{"sid"')
 _MOST_LABEL, _MOST_KEY, _MOST_TAGS = 1_000, 200, 20
 
-Layers = Sequence[Mapping[str, Any]]
-"""An object's fields, innermost first, then those of its envelopes."""
+Layers = Sequence[Mapping[str, Any]]  # an object's fields, innermost first, then those of its envelopes
 
 
 class Frame(Struct, frozen=True):

@@ -16,13 +16,11 @@ from msgspec import Struct
 
 from actors.content.errors import ContentError
 
-Element: TypeAlias = Any
-"""An lxml element; lxml has no types."""
+Element: TypeAlias = Any  # an lxml element; lxml has no types
 NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML document may have."""
 
-MOST_COLUMNS: Final = 64
-"""Columns of a table in a file."""
+MOST_COLUMNS: Final = 64  # columns of a table in a file
 
 
 class Document(Struct, frozen=True):
@@ -50,8 +48,7 @@ UNSEEN = frozenset([
 ])  # fmt: skip
 """Elements whose text readers do not see."""
 
-HIDEABLE = frozenset({"hidden", "style", "class", "aria-hidden"})
-"""Attributes that can hide an element."""
+HIDEABLE = frozenset({"hidden", "style", "class", "aria-hidden"})  # attributes that can hide an element
 
 DEEPEST = 2047
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,}px", re.I)
@@ -76,8 +73,7 @@ _ICON = re.compile(r"\s*[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){0,6}\s*")
 _MAIN = re.compile(r"#[\w-]*(?:main|content|skip|inhalt|conten|conteud|treść|sisalto|indhold|innehåll)", re.I)
 _PAGES = frozenset({"html", "body", "main", "article"})
 _LONGEST_SKIP, _MOST_KNOWN = 80, 8192
-MOST_SKIPS = 5
-"""Links at the start of a page that are tested; each costs a search for its target."""
+MOST_SKIPS = 5  # links at the start of a page that are tested; each costs a search for its target
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
 PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6

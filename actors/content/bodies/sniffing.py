@@ -14,12 +14,10 @@ from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import BREAKS, UNSEEN
 
 CALENDAR, SITEMAP = "a calendar (iCalendar)", "a sitemap"
-ERROR = "an error message in XML"
-"""Some servers answer with it for a missing file."""
+ERROR = "an error message in XML"  # some servers answer with it for a missing file
 DAMAGED = "gzip data that the server did not declare as an encoding"
 """Gzip is unpacked earlier if possible; this is the rest."""
-NO_FILES = frozenset({ERROR, DAMAGED})
-"""Kinds that are not worth watching."""
+NO_FILES = frozenset({ERROR, DAMAGED})  # kinds that are not worth watching
 _SIGNS = tomllib.loads(files("actors.content.bodies").joinpath("signs.toml").read_text("utf-8"))
 _MAGIC = [(mark.encode("latin-1"), name) for mark, name in _SIGNS["magic"].items()]
 _TEXTS: dict[str, str] = _SIGNS["texts"]

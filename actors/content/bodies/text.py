@@ -10,8 +10,7 @@ from urllib.parse import quote, urljoin
 from actors.content.errors import ContentError
 from storage.records.event import CONTENT_CAP
 
-MOST_PLAIN = 1 << 20
-"""Characters of an entry's text that are read."""
+MOST_PLAIN = 1 << 20  # characters of an entry's text that are read
 
 _WHOLE = re.compile(r"(https?:)//[\w./?&=%~+-]+", re.ASCII)
 _BARE_HOST = re.compile(r"www\.[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?=[/?#]|$)", re.I)

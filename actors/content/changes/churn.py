@@ -57,18 +57,15 @@ from actors.content.pages.traits import FURNITURE
 from actors.content.pages.walls import is_ample
 from storage.records.event import Delta, Diff
 
-MINOR = 0.2
-"""The lowest score of an unreported difference that gets a line in the check's trail."""
+MINOR = 0.2  # the lowest score of an unreported difference that gets a line in the check's trail
 UNCHANGED = "Every block is as it was."
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
 _BEHIND = StandIn("login", "a login stands in its place")
-_TURNED = 3
-"""Reported blocks turned furniture in one check; from this number on, the reading changed and not the page."""
+_TURNED = 3  # reported blocks turned furniture in one check; from this number on, the reading changed and not the page
 _MOST_DOUBTS = 3
 """Quick checks in a row to settle a doubt; a page that redraws its texts every time then waits for its schedule."""
-FEW = 3
-"""A chosen part with at most this many blocks, before and now, is all content."""
+FEW = 3  # a chosen part with at most this many blocks, before and now, is all content
 
 
 class ChangeVerdict(Struct, frozen=True):

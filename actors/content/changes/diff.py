@@ -242,10 +242,8 @@ class _DiffBudget:
         return kept
 
 
-_LABEL, _PART = 72, 40
-"""Maximum characters of a context, and of each of its parts."""
-_LEAD = 16
-"""Characters before the first word that differs."""
+_LABEL, _PART = 72, 40  # maximum characters of a context, and of each of its parts
+_LEAD = 16  # characters before the first word that differs
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _LTR, _FIRST_STRONG, _POP = "\u2066", "\u2068", "\u2069"
 

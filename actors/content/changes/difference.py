@@ -53,8 +53,7 @@ from actors.content.wording.words import Gap, digest16, gaps, words_in
 from storage.records.event import MOST_CONTEXT, Context, Op
 
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
-NO_ADDRESS = "email protected"
-"""The text in place of an address hidden from robots."""
+NO_ADDRESS = "email protected"  # the text in place of an address hidden from robots
 
 
 class StateSide(Struct, frozen=True):
@@ -129,8 +128,7 @@ def bags(state: SettledState, side: StateSide, hidden: bool) -> list[str]:
 
 
 LONGEST_GAP = 4
-_LONGEST_SHAPE = 40
-"""Maximum words of a block matched by shape, in a gap with more blocks on one side."""
+_LONGEST_SHAPE = 40  # maximum words of a block matched by shape, in a gap with more blocks on one side
 _MOST_SOUGHT = 200
 
 What: TypeAlias = Literal["ids", "figures", "dates", "words"]
@@ -225,8 +223,7 @@ def _paired(
 
 
 _CUT = "…"
-_PERMALINK = " ¶"
-"""The suffix many documentation generators give a heading: a link to itself."""
+_PERMALINK = " ¶"  # the suffix many documentation generators give a heading: a link to itself
 
 
 class StateContexts(Sequence[Context]):
@@ -269,8 +266,7 @@ def _fitting(part: str, text: str) -> str:
 
 
 _VALUE_WORDS = 3
-_FAR = 4
-"""Blocks before a value that are searched for its label."""
+_FAR = 4  # blocks before a value that are searched for its label
 
 
 class _Owner(NamedTuple):
@@ -371,10 +367,8 @@ def steps_of(before: SettledState, after: SettledState, apart: StateDifference) 
     return (*steps, *(Op("delete", i, text=before.texts[i], context=was.contexts[i]) for i in left))
 
 
-BRIEF = 2
-"""A stay of at most this many checks is brief."""
-MOST_BRIEF = 2
-"""Brief stays in a row that make a place restless."""
+BRIEF = 2  # a stay of at most this many checks is brief
+MOST_BRIEF = 2  # brief stays in a row that make a place restless
 
 
 def restless_places(slots: Iterable[Slot]) -> frozenset[str]:
@@ -420,8 +414,7 @@ def slots_after(
 
 
 LEAST_OTHERS = 3
-MOST_TOLD = 600
-"""Keys of a page that are compared, from its beginning and its end, where furniture is."""
+MOST_TOLD = 600  # keys of a page that are compared, from its beginning and its end, where furniture is
 _TWINS, _SHARE = 0.5, 0.8
 
 

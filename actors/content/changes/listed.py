@@ -37,13 +37,10 @@ from actors.content.pages.page import OpenedPage, blocks_in, event_text, head_of
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.wording.words import content_hash, simhash
 
-FEWEST = 10
-"""An entirely new list with at least this many items has been reset."""
-MOST_ABSENT = 2_000
-"""Records of addresses that have left the page."""
+FEWEST = 10  # an entirely new list with at least this many items has been reset
+MOST_ABSENT = 2_000  # records of addresses that have left the page
 FLOOD = 20
-FLOODS = 3
-"""New items that make a flood if they are most of the list; floods in a row that are reported."""
+FLOODS = 3  # new items that make a flood if they are most of the list; floods in a row that are reported
 _ADDRESS, _TITLE = 6, 4
 _RECORD = _ADDRESS + _TITLE
 _NO_TITLE = bytes(_TITLE)
@@ -165,10 +162,8 @@ def _packed(records: dict[bytes, bytes]) -> bytes:
 
 
 MOST_FILES = 500
-MOST_TOLD = 500
-"""New addresses of one check that are reported one by one; of more, only the number is reported."""
-BLIND = 3
-"""Rounds of new dates without new addresses after which dates are ignored."""
+MOST_TOLD = 500  # new addresses of one check that are reported one by one; of more, only the number is reported
+BLIND = 3  # rounds of new dates without new addresses after which dates are ignored
 _KEY = 6
 
 

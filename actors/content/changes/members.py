@@ -22,13 +22,11 @@ from actors.content.wording.words import digest16
 
 _WRITING: Final = Writing(exact=True)
 _MOST_SLOTS, _LONGEST_STAY = 500, 8
-PROVEN: Final = 2
-"""Changes in quick succession that make a value noise."""
+PROVEN: Final = 2  # changes in quick succession that make a value noise
 _CONTENT: Final = frozenset({"money", "version", "availability", "percent"})
 _MOMENT: Final = r'"?[12]\d{9}(?:\d{3}){0,3}(?:\.\d+)?"?|".*\d\d:\d\d:\d\d.*"'
 _DRAWN: Final = r'"(?=\S*\d)[\w+/=.:-]{8,}"|"(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"'
-_LIKELY: Final = re.compile(f"{_MOMENT}|{_DRAWN}")
-"""A moment or a random value, in comparable form."""
+_LIKELY: Final = re.compile(f"{_MOMENT}|{_DRAWN}")  # a moment or a random value, in comparable form
 _MADE: Final = re.compile(rf'{_MOMENT}|{_DRAWN}|\d\S*|"\S*\d\S*"|"[0-9a-f]{{4,}}"')
 """The same, or any figure, for example a counter; also a random value that happens to have none."""
 _ITEM: Final = re.compile(r"\[[^\]]*\]")

@@ -42,20 +42,16 @@ from actors.content.wording.canonical import KnownKeys
 from actors.content.wording.dates import dates_in, is_dated, is_only_date, speaks_of_edits
 from actors.content.wording.words import Gap, word_counts, words_in
 
-LONG, MIDDLE = 12, 5
-"""Minimum words of a paragraph, and of a block that is more than a label."""
-FIGURE = 0.35
-"""Weight of a figure in a table or label: the old and the new one together make a change."""
+LONG, MIDDLE = 12, 5  # minimum words of a paragraph, and of a block that is more than a label
+FIGURE = 0.35  # weight of a figure in a table or label: the old and the new one together make a change
 
 LABEL, BARE = "a label of a few words", "a figure by itself"
 FIGURES = "only figures or what changes by itself"
 
 _TEXT_PAGE_WORDS, _TEXT_PAGE_PARAGRAPHS, _AFTER_LAST = 60, 4, 4
-_HEAD_BEFORE = 6
-"""Blocks between a text's heading and its first paragraph: date, author, lead, a caption."""
+_HEAD_BEFORE = 6  # blocks between a text's heading and its first paragraph: date, author, lead, a caption
 _OUTSIDE = 0.05
-_TAIL = 0.95
-"""Start of a text page's foot, as a share of its blocks, even if a paragraph of small print follows."""
+_TAIL = 0.95  # start of a text page's foot, as a share of its blocks, even if a paragraph of small print follows
 COOKIES = re.compile(
     r"cookie|evästei|ciastecz|sušenk|kolačić|piškot|sütik|çerez|informasjonskapsl|küpsis|slapuk|sīkdat|куки|クッキー|쿠키",
     re.I,
@@ -63,8 +59,7 @@ COOKIES = re.compile(
 """A last paragraph about cookies is usually a banner: a heading before it ends the text."""
 _CODES = r"(?:kr|usd|eur|euros?|chf|sek|nok|dkk|gbp|pln|czk|cad|aud|inr|jpy|zł|kč)"
 _SYMBOLS = "[$€£¥₹₽₺₩₪฿]"
-_AFTER = "[円元원]"
-"""Characters that follow an amount; before a figure they mean something else."""
+_AFTER = "[円元원]"  # characters that follow an amount; before a figure they mean something else
 _MONEY = re.compile(
     rf"{_SYMBOLS}\s?\d|\d(?:[.,:][-–—]{{1,2}})?\s?(?:{_SYMBOLS}|%|{_AFTER}|{_CODES}\b)|\b{_CODES}\.?\s?\d|\d[.,:][-–—](?!\w)",
     re.I,
@@ -82,14 +77,11 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3
 _ROW, _PLAIN_ROW = 3, 4
-LONGEST_LABEL = 80
-"""Characters of a label that may be a list entry, or dated."""
+LONGEST_LABEL = 80  # characters of a label that may be a list entry, or dated
 _ICON = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+(?: [a-z0-9]+(?:_[a-z0-9]+)+)*")
 """Icon names as in icon fonts, when no class marks them."""
-_FILE = re.compile(r"\(\S+\.\w{2,5}\)$")
-"""The suffix `files` writes for the file behind a link."""
-_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]\s+[^\W\d_]")
-"""A section number; a page's foot has none."""
+_FILE = re.compile(r"\(\S+\.\w{2,5}\)$")  # the suffix `files` writes for the file behind a link
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]\s+[^\W\d_]")  # a section number; a page's foot has none
 _COPYRIGHT = re.compile(
     r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b.*\b(?:19|20)\d\d\b|\b(?:19|20)\d\d\b.*\bcopyright\b|^copyright\b", re.I
 )
@@ -285,11 +277,9 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     return f"figures {shape}"
 
 
-MOST_TEXT = 192 * 1024
-"""Characters of reported text to store, about 64 KiB deflated; blocks beyond have only keys."""
+MOST_TEXT = 192 * 1024  # characters of reported text to store, about 64 KiB deflated; blocks beyond have only keys
 MOST_RECENT, MOST_GONE, MOST_STATES, MOST_SLOTS = 1_500, 1_000, 16, 64
-READS = 1
-"""Version of the reading: 1 includes controls, closed panels and boxes that are the only content."""
+READS = 1  # version of the reading: 1 includes controls, closed panels and boxes that are the only content
 _KEY = 8
 
 

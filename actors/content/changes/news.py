@@ -75,31 +75,22 @@ def _shape(text: str, canonical_text: str) -> str:
     return digest16(f"noise {shape}") if figures else ""
 
 
-_GONE = 0.6
-"""Weight of a removed block relative to an added one."""
-_FLICKER = 0.06
-"""The same for a block that has been away before."""
-ENTRY = 0.5
-"""Weight of a list item outside text pages, whatever its words, and of any block that lasts there."""
-LASTS = 2
-"""Light or returning blocks count from this many checks after the first."""
+_GONE = 0.6  # weight of a removed block relative to an added one
+_FLICKER = 0.06  # the same for a block that has been away before
+ENTRY = 0.5  # weight of a list item outside text pages, whatever its words, and of any block that lasts there
+LASTS = 2  # light or returning blocks count from this many checks after the first
 _MASKED = "⟨"
-SURE = 2
-"""Checks that must find a replacing text again before it is reported."""
-_STAYS = 8
-"""The same for a new entry of a list that leaves out another entry each time."""
-_YOUNG = 2
-"""Checks after the first in which a text that a server may write for each request waits for a second check."""
+SURE = 2  # checks that must find a replacing text again before it is reported
+_STAYS = 8  # the same for a new entry of a list that leaves out another entry each time
+_YOUNG = 2  # checks after the first in which a text that a server may write for each request waits for a second check
 OLD, _ALIKE, _FEW = 1 << 30, 0.25, 2
 _MOST_MOVED, _MOVED_LENGTH = 0.8, 12
 _MANY, _MOST_ASIDE = 8, 0.8
 """Size of a group added or removed together, and the share that is furniture on the other side, to ignore it all."""
-_SOME, _LITTLE = 4, 0.2
-"""Furniture blocks that a redesign brings into the content, and the most that lost blocks weigh."""
+_SOME, _LITTLE = 4, 0.2  # furniture blocks that a redesign brings into the content, and the most that lost blocks weigh
 AMID = "it is among page furniture"
 MOVED = "it belongs to something else now, until it stays"
-_MOST_CONTROLS = 4
-"""More controls that come or go at once are a menu."""
+_MOST_CONTROLS = 4  # more controls that come or go at once are a menu
 CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or field, other figures are counters: likes, comments, days."""

@@ -75,20 +75,15 @@ from actors.content.wording.dates import is_only_date
 from actors.content.wording.json_text import form
 from actors.content.wording.words import folded, holds, words_in
 
-_REPLACED = 0.4
-"""A Jaccard index of blocks below this may mean another page."""
-_HARDLY = 0.2
-"""Below this, hardly any block is left."""
+_REPLACED = 0.4  # a Jaccard index of blocks below this may mean another page
+_HARDLY = 0.2  # below this, hardly any block is left
 _LITTLE, _SAME_OTHER = 0.35, 0.5
 _LOOKS, _FOR = 4, 30 * 60_000
-_APART = 5 * 60_000
-"""Checks this soon after another count as one: they were made to settle a doubt."""
+_APART = 5 * 60_000  # checks this soon after another count as one: they were made to settle a doubt
 _LOOKS_WITH_WORDS, _LOOKS_SAME_FACE, _HEADS = 12, 2, 4
 _FIRST_SHORT, _SHORT_WORDS = 5, 16
-MOST_LOOKS = 16
-"""Checks without the reported page after which any other page in its place is reported."""
-SOON = 3
-"""Checks of a held page that follow within minutes; after these the source's schedule is enough."""
+MOST_LOOKS = 16  # checks without the reported page after which any other page in its place is reported
+SOON = 3  # checks of a held page that follow within minutes; after these the source's schedule is enough
 _MOST_TITLE = 200
 _SEVERAL, _FEW = 3, 4
 _REDIRECT, LOGIN = "redirect", "login"
@@ -243,11 +238,9 @@ def _words_of(state: SettledState, others: set[str]) -> int:
 
 
 _TURNS = 3
-_LASTS = 4
-"""Checks after which a rotating block lasts: for the first turn, doubled for each further one."""
+_LASTS = 4  # checks after which a rotating block lasts: for the first turn, doubled for each further one
 _MOST_TURNS, _DAY, _COUNTS = 8, 24 * 3_600_000, 0.2
-_TAKEN = 0.2
-"""The highest share of added weight in a difference that takes something back; a rotation adds more."""
+_TAKEN = 0.2  # the highest share of added weight in a difference that takes something back; a rotation adds more
 
 
 class CheckMoment(Struct, frozen=True):
@@ -307,26 +300,19 @@ def turn_of(
     return ReturnCheck(True, len(turns) > most and min(waited) < lasts, turns)
 
 
-LASTS = 8
-"""Checks after the first that must find a box above the heading again before it is reported."""
-EARLY = 6
-"""Checks after the first during which a doubt takes one check longer."""
+LASTS = 8  # checks after the first that must find a box above the heading again before it is reported
+EARLY = 6  # checks after the first during which a doubt takes one check longer
 _MOST_BLOCKS, _MOST_WORDS = 4, 60
 _PARAGRAPH = 16
 """A box in the content with this many words is a paragraph: sites do not write so much for some visitors only."""
 _ABOVE = "above the page's heading, where sites put their banners: reported if it lasts"
-_NEAR = 2
-"""Blocks on either side that belong to the same box."""
+_NEAR = 2  # blocks on either side that belong to the same box
 _MOST_OFFERED = 7
-_BOX_TURNS = 4
-"""Checks after the first that must find a text near rotating ones again before it is reported."""
+_BOX_TURNS = 4  # checks after the first that must find a text near rotating ones again before it is reported
 _AMONG = "next to texts that come and go"
-_ROWS = 3
-"""Lone dates that make a list of dated rows."""
-_MOST = 0.5
-"""The share of dates that may change at once; if all do, they show the page's current day."""
-_GONE = 0.6
-"""Weight of a removed date relative to the added one."""
+_ROWS = 3  # lone dates that make a list of dated rows
+_MOST = 0.5  # the share of dates that may change at once; if all do, they show the page's current day
+_GONE = 0.6  # weight of a removed date relative to the added one
 _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 
@@ -506,8 +492,7 @@ class _RevisedBlocks:
 
 
 MOST = 24
-_COUNTED = 0.2
-"""A lighter block hardly contributes to a reported change."""
+_COUNTED = 0.2  # a lighter block hardly contributes to a reported change
 _MASK = re.compile(r"⟨(\w+)⟩")
 MADE = "only ids or times differ that change, or may change, at each check"
 _SPELLING = "only its spelling or punctuation differs"

@@ -80,13 +80,11 @@ def with_files(text: str, names: list[str]) -> str:
     return f"{text} ({', '.join(unnamed)})" if unnamed else text
 
 
-BLOCK, BEGIN = 3, 2
-"""The lengths of tuple rows: of a block, and of an element's start; an element's end has 1."""
+BLOCK, BEGIN = 3, 2  # the lengths of tuple rows: of a block, and of an element's start; an element's end has 1
 _MOST_ROWS = 100_000
 _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 _HIDING = markup.HIDEABLE - {"class"}
-_SAYING = ("alt", "title", "aria-label")
-"""Attributes that describe an element without text; the first one counts."""
+_SAYING = ("alt", "title", "aria-label")  # attributes that describe an element without text; the first one counts
 _HOLDING = {"data-cfemail", "srcdoc", "disabled", "aria-disabled", "value", "checked"}
 _DISTINCTIVE = _HIDING | TOLD | MARKED | _HOLDING | {*_SAYING}
 """Attributes that need attention; most elements have none of them."""
@@ -105,8 +103,7 @@ _KINDS = {
     "select": _SELECT,
     "text": _BREAK,
 }
-_MOST_OPTIONS = 40
-"""Readers do not wait for one item of a longer list, such as countries or years."""
+_MOST_OPTIONS = 40  # readers do not wait for one item of a longer list, such as countries or years
 _LONGEST_SAYING, _LONGEST_DOCUMENT = 40, 64 * 1024
 _CONTROLS = frozenset({"button", "option", "input", "a"})
 _INPUTS = frozenset({"", "text", "number", "tel", "email", "url", "submit", "button"})
@@ -287,11 +284,9 @@ def _address(code: str) -> str | None:
     return found if "@" in found else None
 
 
-MOST_BLOCKS = 10_000
-"""Blocks of their own; those beyond are joined (see `joined`)."""
+MOST_BLOCKS = 10_000  # blocks of their own; those beyond are joined (see `joined`)
 MOST_CHARACTERS = 1 << 20
-_JOINED, _MOST_JOINED = 16, 64
-"""How many blocks beyond `MOST_BLOCKS` become one: in the mean, and at most."""
+_JOINED, _MOST_JOINED = 16, 64  # how many blocks beyond `MOST_BLOCKS` become one: in the mean, and at most
 
 _LINKED = 0.6
 

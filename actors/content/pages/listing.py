@@ -24,27 +24,18 @@ from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADI
 from actors.content.wording.words import word_lists
 
 MOST_ITEMS = 1_000
-MOST_TITLE = 300
-"""Characters of an item's title."""
+MOST_TITLE = 300  # characters of an item's title
 _MOST_LINKS = 10_000
-_DEEPEST = 40
-"""The nearest tags of a link's path, which are compared."""
+_DEEPEST = 40  # the nearest tags of a link's path, which are compared
 _INTERLEAVED = 0.6
-_LESSER = 0.6
-"""A group below this share of another's worth may belong to it."""
+_LESSER = 0.6  # a group below this share of another's worth may belong to it
 _FEW = 2
-_BESIDE = 4
-"""If an element has at most this many links, each has its own place."""
-_SIBLINGS = 30
-"""Siblings of an element that are checked."""
-_MANY = 8
-"""Links of a group that count; more do not make its texts better names."""
-_NAME = 6
-"""Words of a name that count; more do not make it better."""
-_HEADED = 0.5
-"""Minimum worth of headings in a list; variants of one product (colours) all have similar names."""
-_LONG_TITLE = 4
-"""Minimum words of a lone link that may be an item."""
+_BESIDE = 4  # if an element has at most this many links, each has its own place
+_SIBLINGS = 30  # siblings of an element that are checked
+_MANY = 8  # links of a group that count; more do not make its texts better names
+_NAME = 6  # words of a name that count; more do not make it better
+_HEADED = 0.5  # minimum worth of headings in a list; variants of one product (colours) all have similar names
+_LONG_TITLE = 4  # minimum words of a lone link that may be an item
 _HOLDING = ("li", "tr", "article", "section", "div", "dd", "p")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _RELATIONS = frozenset({"tag", "author", "category", "nofollow-tag", "prev", "next", "first", "last", "search", "help"})

@@ -27,8 +27,7 @@ _MOST_SCRIPTS, _MOST_SCRIPT, _MOST_NODES = 20, 256 * 1024, 4_000
 _MOST_NAME, _DEEPEST = 80, 40
 _PRICE = re.compile(r"\d{1,12}(?:\.\d{1,4})?")
 _SEPARATORS = re.compile(r"[.,'’\s]")
-_LONGEST_LABEL = 48
-"""Characters of a text that may be a label of availability."""
+_LONGEST_LABEL = 48  # characters of a text that may be a label of availability
 _CODE = re.compile(r"[A-Z]{3}")
 _WRAPPING = re.compile(r"/\*\s*(?:<!\[CDATA\[|\]\]>)\s*\*/|//\s*(?:<!\[CDATA\[|\]\]>)|<!\[CDATA\[|\]\]>|<!--|-->")
 _TRAILING = re.compile(r",(\s*[}\]])")

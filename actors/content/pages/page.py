@@ -60,8 +60,7 @@ def main_blocks(blocks: Blocks) -> list[int]:
     return kept or list(range(len(blocks.texts)))
 
 
-BAD, SHORT, NEAR_GOOD, GOOD = "bsng"
-"""jusText's classes; those of a page are a string, one letter a block."""
+BAD, SHORT, NEAR_GOOD, GOOD = "bsng"  # jusText's classes; those of a page are a string, one letter a block
 _NEAR_RUN = re.compile(f"{NEAR_GOOD}+")
 _SHORT_RUN = re.compile(f"(?<={GOOD}){SHORT}+(?={GOOD})|(?<={NEAR_GOOD}){SHORT}+|(?<!{SHORT}){SHORT}+(?={NEAR_GOOD})")
 """Runs that may be good; other short ones are bad."""
@@ -247,8 +246,7 @@ def with_heads(blocks: Blocks, heads: tuple[str, ...]) -> Blocks:
     return inserted(blocks, [(text, None) for text in said if text], CONTROL)
 
 
-NOTHING = "(nothing)"
-"""The one block of a missing part."""
+NOTHING = "(nothing)"  # the one block of a missing part
 _NOTHING_CHOSEN = Blocks((NOTHING,), (CELL,), (0,), partial=False)
 _MOST_LABEL, _VALUE_WORDS = 1_000, 8
 _DIGIT = re.compile(r"\d")

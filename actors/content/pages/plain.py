@@ -46,12 +46,9 @@ from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
 from actors.extras import always_on
 
-ROOT: Final = "plain"
-"""The tag of the tree that replaces a page's."""
-_ON_ONE_LINE: Final = 160
-"""Maximum characters of an object, a list or an element in one block."""
-_LONGEST: Final = 2_000
-"""Characters of a block; a longer one continues in the next."""
+ROOT: Final = "plain"  # the tag of the tree that replaces a page's
+_ON_ONE_LINE: Final = 160  # maximum characters of an object, a list or an element in one block
+_LONGEST: Final = 2_000  # characters of a block; a longer one continues in the next
 _MOST_MARKUP: Final = 4 << 20
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _SAMPLED, _FEWEST_ROWS = 50, 3
@@ -61,8 +58,7 @@ _UNDERLINE: Final = re.compile(r"\s{0,3}(?:={3,}|-{3,}|~{3,})\s*")
 _DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*\?>")
 _KINDS_OF_LINES: Final = frozenset({CALENDAR, "a contact card (vCard)", "a playlist (M3U)"})
 _SEARCHED: Final = 64 * 1024
-_DENSE: Final = 0.2
-"""Minimum HTML elements per line of a page that does not begin with one."""
+_DENSE: Final = 0.2  # minimum HTML elements per line of a page that does not begin with one
 _GAP: Final = re.compile(r"\n[ \t\r]*\n")
 _LOWER, _EVEN = 1 / 3, 0.6
 _NARROWEST, _WIDEST = 40, 120

@@ -41,8 +41,7 @@ _PATH_TOKEN: Final = re.compile(r'\s*(?:"((?:[^"]|"")*)"(?=\s|$)|([›>·|])(?=\
 _ANY: Final = ("*", False)
 _ORDERS: Final = ("", "›", "·", "›·")
 _WHEN: Final = re.compile(r"(?:instead of |until )?\d{4}-\d\d-\d\d\b")
-_TITLED: Final = ("calendar", "csv")
-"""Formats whose blocks are rows of several values; the first value is the title."""
+_TITLED: Final = ("calendar", "csv")  # formats whose blocks are rows of several values; the first value is the title
 _SHOWN_PATH, _LONGEST_TITLE = 200, 80
 _ENDED: Final = re.compile(r"[.,;:!?…]$")
 _HOW: Final = "write it as a difference does: path:Heading › Row · Column, or path:Heading › #2"
@@ -161,10 +160,8 @@ def _reads_like_heading(text: str, trait: int) -> bool:
 
 _SHOWN = 200
 _RANGE = re.compile(r"([1-9]\d{0,6})?(-)?([1-9]\d{0,6})?")
-_MOST = 10_000
-"""Maximum number of matches."""
-_SECONDS = 1.0
-"""Processor time (seconds) that a selector may take on a document if the worker has no deadline."""
+_MOST = 10_000  # maximum number of matches
+_SECONDS = 1.0  # processor time (seconds) that a selector may take on a document if the worker has no deadline
 # cssselect's names of tokens: `<DELIM '!' at 5>`, `<EOF at 7>`.
 _TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")

@@ -36,11 +36,9 @@ if TYPE_CHECKING:
     from actors.content.bodies.markup import Element
 
 
-STORED = 0xFF
-"""The stored bits of a trait."""
+STORED = 0xFF  # the stored bits of a trait
 SIGN = 0xFF00
-INSIDE = 0x10000
-"""Inside the page's <main>. Only `mark_furniture` reads it."""
+INSIDE = 0x10000  # Inside the page's <main>. Only `mark_furniture` reads it.
 
 TAGS = ("nav", "footer", "aside", "dialog", "menu", "header")
 ROLES = (
@@ -80,17 +78,12 @@ def words_of(trait: int) -> str:
 
 FURNITURE = 1
 HEADING = 2
-CELL = 4
-"""Directly in a td, th, dd or dt."""
+CELL = 4  # directly in a td, th, dd or dt
 ITEM = 8
-LINK = 16
-"""Most of its text is a link."""
-TOP = 32
-"""The page's own heading (h1)."""
-CONTROL = 64
-"""A button or a field's label."""
-NAMED = 128
-"""Furniture only by the words of a class or id, the weakest sign; comes with FURNITURE."""
+LINK = 16  # most of its text is a link
+TOP = 32  # the page's own heading (h1)
+CONTROL = 64  # a button or a field's label
+NAMED = 128  # furniture only by the words of a class or id, the weakest sign; comes with FURNITURE
 
 ASIDE = FURNITURE | CONTROL
 
@@ -109,8 +102,7 @@ _FURNITURE_ROLES = frozenset(ROLES)
 _FURNITURE_WORDS = re.compile(_LISTS["named"], re.I)
 _LEADS = re.compile(_LISTS["leads"], re.I)
 _OFFER = re.compile(_LISTS["offer"], re.I)
-_LONGEST_BOX = 16
-"""Blocks of a box; on a list page it would otherwise continue to the last link."""
+_LONGEST_BOX = 16  # blocks of a box; on a list page it would otherwise continue to the last link
 _PARAGRAPH = 120
 _MINUTES = r"\d[:.][0-5]\d(?!\d|[.:%]\d)"
 _TIME = re.compile(rf"[0-2]?{_MINUTES}")
@@ -121,16 +113,12 @@ _HOURS = re.compile(
 _TIMETABLE, _LONGEST_ROW = 3, 120
 _DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
-_SMALL, _DIGITS = 10, 2
-"""Every figure up to this is round; a larger one has at most this many digits before its zeros."""
-_FEWEST_LIMITS, _BESIDE_PRICE = 2, 6
-"""Plans that name their limits, and blocks within which each has a price."""
+_SMALL, _DIGITS = 10, 2  # every figure up to this is round; a larger one has at most this many digits before its zeros
+_FEWEST_LIMITS, _BESIDE_PRICE = 2, 6  # plans that name their limits, and blocks within which each has a price
 _LONGEST_ENCLOSED = 4
-_ENCLOSING = 6
-"""Blocks of furniture before and after enclosed links."""
+_ENCLOSING = 6  # blocks of furniture before and after enclosed links
 _MOST_ENCLOSED, _LITTLE, _MOST_KNOWN = 0.1, 0.1, 8192
-TOLD = frozenset({"role", "aria-hidden"})
-"""Attributes, other than class and id, that mark furniture."""
+TOLD = frozenset({"role", "aria-hidden"})  # attributes, other than class and id, that mark furniture
 _MOST_BY_NAME = 0.5
 _RICH, _RICH_TEXT, _SENTENCE = 12, 4, 60
 """A page has a main part outside its boxes with this many blocks of content, or sentences of this length."""
@@ -337,12 +325,10 @@ def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
 PLACING = frozenset({"table", "thead", "tr", "td", "th", "dl", "dt", "dd"})
 """Elements that `Tables` needs; all of them are breaks."""
 
-MARKED = frozenset({"colspan", "rowspan", "scope", "role"})
-"""Their attributes that `Tables` reads."""
+MARKED = frozenset({"colspan", "rowspan", "scope", "role"})  # their attributes that `Tables` reads
 
 _MOST_CELLS, _MOST_COLUMNS, _MOST_ROWS, _MOST_LABELS = 20_000, 64, 65_534, 3
-_LONGEST_LABEL = 60
-"""Characters of a cell without `th` that may be its row's label."""
+_LONGEST_LABEL = 60  # characters of a cell without `th` that may be its row's label
 BETWEEN = " / "
 _LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
 _LAYING = frozenset({"colspan", "rowspan", "scope"})
@@ -545,8 +531,7 @@ def _number(text: str | None) -> int:
     return min(int(text), _MOST_ROWS) if text.isascii() and text.isdigit() and len(text) <= 6 else 0
 
 
-MOST_LABELS = 64 * 1024
-"""Characters of labels to store; the blocks beyond them have no place."""
+MOST_LABELS = 64 * 1024  # characters of labels to store; the blocks beyond them have no place
 _MOST_BYTES = 8 * MOST_LABELS
 _NONE, _SAME, _NEXT, _KNOWN = 0, 1, 2, 3
 

@@ -29,11 +29,9 @@ from actors.content.pages.blocks import Blocks
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
 from actors.content.wording.words import word_lists, words_in
 
-LITTLE = 150
-"""Words of content below which a page may be a wall, an error or a stub."""
+LITTLE = 150  # words of content below which a page may be a wall, an error or a stub
 WORDS = word_lists("stand_ins")
-_UNSPACED = frozenset({"ja", "zh", "th"})
-"""Languages written without spaces between words."""
+_UNSPACED = frozenset({"ja", "zh", "th"})  # languages written without spaces between words
 KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge", "loading", "consent")
 
 _MOST_TITLE, _MOST_ADDRESS, _SHELL_WORDS = 1_000, 2_000, 30
@@ -165,8 +163,7 @@ _PATTERNS = {kind: _pattern(kind) for kind in KINDS}
 _ASCII_PATTERNS = {kind: _pattern(kind, ascii_only=True) for kind in KINDS}
 """For ASCII text, which cannot contain half of the phrases, each otherwise tried at every word."""
 _CODE = re.compile(r"(?:(?:http|error|erreur|fehler|fejl|virhe)\W{0,3})*(?:40\d|41\d|429|451|50\d|52\d)[^\w$€£¥%]*")
-_MOST_BESIDE = 3
-"""Extra words that a part of a title may have around the phrase: "Oops! Page not found"."""
+_MOST_BESIDE = 3  # extra words that a part of a title may have around the phrase: "Oops! Page not found"
 
 
 def _kind(text: str, head: str = "") -> str:
@@ -309,10 +306,8 @@ def _is_login(head: str) -> bool:
     return len(head.split()) <= 8 and _LOGIN.search(head) is not None
 
 
-FEW = 60
-"""Minimum words of a page with its own text."""
-NEXT_TO_NONE = 5
-"""Maximum words of a page whose request for JavaScript counts; with more, its text may be complete."""
+FEW = 60  # minimum words of a page with its own text
+NEXT_TO_NONE = 5  # maximum words of a page whose request for JavaScript counts; with more, its text may be complete
 _LEAST_SCRIPT, _MOST_WAITING, _LOOKED_AT = 20, 8, 400
 _JAVASCRIPT = re.compile(r"java\s?-?script", re.IGNORECASE)
 _SCRIPTS = frozenset({"", "module", "text/javascript", "application/javascript", "text/babel"})

@@ -98,8 +98,7 @@ _NO_ANYWHERE = (
 """Negations to use if the language is unknown."""
 _NO_SIGNS = "ない|ません|なし|不|没|沒|無|无|未|禁|않|없|ไม่"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_FEW_WORDS = 8
-"""Words that may differ if a change is about a negation."""
+_FEW_WORDS = 8  # words that may differ if a change is about a negation
 _CONTRACTED = re.compile(
     r"\bcannot\b|\b(?:ca|do|does|did|is|are|was|were|wo|would|should|could|have|has|had|must|need|might)n t\b"
 )
@@ -107,8 +106,7 @@ _CONTRACTED = re.compile(
 _READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
 """Characters of an entry's text that are read, and the maximum number of values reported for it."""
 _ANY = re.compile(r"\d")
-_OF_ENTRIES = frozenset({"percent", "version"})
-"""Values, other than prices, that are reported for an entry."""
+_OF_ENTRIES = frozenset({"percent", "version"})  # values, other than prices, that are reported for an entry
 
 
 def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
@@ -279,8 +277,7 @@ def _no(language: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words})\b|{_NO_SIGNS}" if words else f"{_NO_ANYWHERE}|{_NO_SIGNS}")
 
 
-MOST_READ: Final = 20_000
-"""Maximum number of values that are read and counted."""
+MOST_READ: Final = 20_000  # maximum number of values that are read and counted
 _ORDER: Final[dict[ValueType, int]] = {
     "money": 0, "availability": 1, "percent": 2, "version": 3, "date": 4, "number": 5,
 }  # fmt: skip

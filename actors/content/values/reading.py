@@ -52,8 +52,7 @@ _MARKS = {**_SPACES, **_OTHERS, **_DIRECTING}
 
 NUMBER = re.compile(r"\d+(?:[.,']\d+|[ \u00a0]\d{3}(?!\d))*")
 """The longest possible number in the output of `levelled`; `read` interprets it."""
-UNSPACED_NUMBER = re.compile(r"\d+(?:[.,']\d+|\u00a0\d{3}(?!\d))*")
-"""The same, but a plain space separates two numbers."""
+UNSPACED_NUMBER = re.compile(r"\d+(?:[.,']\d+|\u00a0\d{3}(?!\d))*")  # the same, but a plain space separates two numbers
 _MOST_DIGITS = 16
 _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 
@@ -175,8 +174,7 @@ def _any_of(words: Mapping[str, str] | frozenset[str]) -> str:
 
 
 _BEFORE_CODES = _any_of(CODES - _WORDS_TOO)
-BEFORE = rf"(?<![\w$])(?:(?:{_BEFORE_CODES})(?=[ \u00a0\d]|$)|{_any_of(SIGNS)})"
-"""A currency before an amount."""
+BEFORE = rf"(?<![\w$])(?:(?:{_BEFORE_CODES})(?=[ \u00a0\d]|$)|{_any_of(SIGNS)})"  # a currency before an amount
 AFTER = (
     rf"(?:(?:{_any_of(CODES)}|{_LISTS['codes']['lower']})(?!\w)"
     rf"|(?:{_any_of({**SIGNS, **_NAMES})})(?![^\W円元원]))"
@@ -185,8 +183,7 @@ AFTER = (
 _PRICE = re.compile(rf"{BEFORE}\s?\d|\d\s?{AFTER}")
 WORD_BEFORE = re.compile(rf"(?<!\w)({_any_of(_WORDS_TOO)})[ \u00a0]{{0,2}}$")
 """A code before an amount that is also a word, and counts only in its own country."""
-CURRENCY_ENDS = frozenset(word[-1] for word in (*CODES, *SIGNS))
-"""Last characters of the currencies before an amount."""
+CURRENCY_ENDS = frozenset(word[-1] for word in (*CODES, *SIGNS))  # last characters of the currencies before an amount
 CURRENCY = re.compile(rf"(?<!\w)(?:{_any_of(CODES - _WORDS_TOO)}|{_any_of(SIGNS)})(?!\w)")
 """A currency alone, as in column heads: "Price (EUR)"."""
 
@@ -211,8 +208,7 @@ def has_price(text: str) -> bool:
     return _PRICE.search(text) is not None
 
 
-MOST_READ = 4_000
-"""Characters of a text that are read."""
+MOST_READ = 4_000  # characters of a text that are read
 MOST_VALUES = 200
 
 _LABELS = word_lists("values")["labels"]
@@ -221,8 +217,7 @@ _EXACT = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BEFORE = re.compile(rf"({BEFORE})[ \u00a0]{{0,2}}$")
 _LONGEST_BEFORE, _LONGEST_KEY = 8, 70
 _AFTER = re.compile(rf"(?:[.,:]?-{{1,2}}(?!\d))?[ \u00a0]{{0,2}}({AFTER})")
-_HASH = re.compile(r"(?:\b[0-9a-f]{4} ){7,}[0-9a-f]{4}\b")
-"""A hash in groups of four digits; none is a number."""
+_HASH = re.compile(r"(?:\b[0-9a-f]{4} ){7,}[0-9a-f]{4}\b")  # a hash in groups of four digits; none is a number
 _HYPHEN, _NO_CENTS = re.compile(r"[^\W\d_]-$"), re.compile(r"[.,:]-{1,2}(?![\d-])")
 _TIMES = {word: int(power) for word, power in word_lists("values")["times"].items()}
 """Powers of ten between an amount and its currency, or after both."""
@@ -461,14 +456,11 @@ def _multiplied(amount: Amount, power: int) -> Amount | None:
     return Amount(number, scale) if number <= LARGEST and scale <= MOST_SCALE else None
 
 
-MOST_WORDS = 12
-"""Maximum words of a label."""
-_BARE_WORDS = 4
-"""Maximum words of a label where "available" alone counts."""
+MOST_WORDS = 12  # maximum words of a label
+_BARE_WORDS = 4  # maximum words of a label where "available" alone counts
 
 _STATES = word_lists("values")["availability"]
-_SCHEMA = word_lists("values")["schema"]
-"""The members of schema.org's ItemAvailability, in lower case."""
+_SCHEMA = word_lists("values")["schema"]  # the members of schema.org's ItemAvailability, in lower case
 _OF_SCHEMA = re.compile(rf"schema\.org/({'|'.join(_SCHEMA)})\b")
 _FLAG = re.compile(r'"((?:is_?)?(?:(?:in_?)?stock|available|sold_?out|out_?of_?stock))" ?: ?(true|false)')
 _STATE = re.compile("|".join(f"(?P<{state}>{words})" for state, words in _STATES.items()))
@@ -524,8 +516,7 @@ _IN_NAMES, _AROUND, _FORMS, _OF_THE_YEAR = (
 _FIGURES, _SENTENCE = re.compile(r"\S*\d\S*"), re.compile(r"[.!?:]\s+$")
 _ENDS = (".", "!", "?", ":")
 _APART = re.compile(r"[.!?:;]")
-_CAPITALISED_NOUNS = frozenset({"de", "lb"})
-"""Languages that capitalise every noun."""
+_CAPITALISED_NOUNS = frozenset({"de", "lb"})  # languages that capitalise every noun
 _TITLED, _SHORT, _ABBREVIATED = 0.7, 4, 2
 
 

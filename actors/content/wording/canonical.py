@@ -19,8 +19,7 @@ from typing import NamedTuple, TypeAlias
 from actors.content.wording.dates import without_past
 from actors.content.wording.words import digest16, word_lists, words_in
 
-KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
-"""Keys by text: of blocks outside table cells, and inside."""
+KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]  # keys by text: of blocks outside table cells, and inside
 
 _SPELLING = str.maketrans(
     {
@@ -57,8 +56,7 @@ _DATE = (
     r"|\d{1,2}\.?\s(?:de\s|d')?[^\W\d_]{3,14}\.?\s(?:del?\s)?\d{4}"
     r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})"
 )
-_AT = r"(?:[^\W\d_]{1,3}\.? )?"
-"""Words between a date and a time of day: at, um, kl., klo, à, o, в."""
+_AT = r"(?:[^\W\d_]{1,3}\.? )?"  # words between a date and a time of day: at, um, kl., klo, à, o, в
 _ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
 _NUMBER, _SOME = r"\d[\d.,\u00a0]*\d?\s?[km]?", r"(?:\d+|eine[rmn]?|une?|en|ett)"
@@ -77,8 +75,7 @@ def _mask(name: str, signs: str | Iterable[str], pattern: str) -> _Mask:
     return _Mask(f" ⟨{name}⟩ ", frozenset(wanted), re.compile(pattern))
 
 
-_LONG = "⟨long⟩"
-"""The sign of a word that may be machine-made."""
+_LONG = "⟨long⟩"  # the sign of a word that may be machine-made
 _MARKS = (":", "©", "(c)", "°")
 
 # Masks that apply anywhere: no edit of content changes only these.
@@ -148,8 +145,7 @@ _POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
 _EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
 SHORTEST_ID, _LONGEST_KNOWN = 8, 1_000
-LABEL_WORDS = 10
-"""A block of at most this many words is a label or a teaser, not a sentence."""
+LABEL_WORDS = 10  # a block of at most this many words is a label or a teaser, not a sentence
 
 
 def canonical(text: str, *, cell: bool = False) -> str:
@@ -183,8 +179,7 @@ def _canonical(text: str, cell: bool) -> str:
     return stripped(text)
 
 
-_known = lru_cache(maxsize=2048)(_canonical)
-"""Cached, because one check needs a changed block several times."""
+_known = lru_cache(maxsize=2048)(_canonical)  # cached, because one check needs a changed block several times
 
 
 def spelled(text: str) -> str:

@@ -93,15 +93,12 @@ def without_past(text: str, signs: Set[str]) -> str:
     return text if text.isascii() or not _UNSPACED.search(text) else _JOINED.sub(_PAST_MASK, text)
 
 
-Reading: TypeAlias = tuple[int, int, int]
-"""Year, month, day; 0 for missing parts."""
+Reading: TypeAlias = tuple[int, int, int]  # year, month, day; 0 for missing parts
 
-_MOST = 4_000
-"""Characters of a text that are read."""
+_MOST = 4_000  # characters of a text that are read
 _MOST_BETWEEN, _BUDDHIST = 2, 543
 _TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])")
-_HALF_DAY, _LAG = 43_200, 150
-"""Seconds after which a time may be written the same again, and of a page from a cache."""
+_HALF_DAY, _LAG = 43_200, 150  # seconds after which a time may be written the same again, and of a page from a cache
 _LATE, _SOON = 2, 14
 """Days before and after today of a date that a server counts from today: a stamp, a day of delivery."""
 
@@ -240,8 +237,7 @@ def _by_month(text: str) -> Iterator[DateSpan]:
             yield dated
 
 
-_COUNTED_MONTH = frozenset({"tháng", "thg"})
-"""Vietnamese counts its months: "14 tháng 11 2026"."""
+_COUNTED_MONTH = frozenset({"tháng", "thg"})  # vietnamese counts its months: "14 tháng 11 2026"
 _MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
 
 
@@ -381,8 +377,7 @@ def around(text: str, dates: Sequence[DateSpan]) -> list[str]:
 
 
 _LABEL_WORDS, _MOST_WORDS = 3, 16
-_HEDGE = 3
-"""Maximum words that qualify the time of an edit."""
+_HEDGE = 3  # maximum words that qualify the time of an edit
 _AT = frozenset(
     "at um kl klo à a o в om ore alle las h uhr uur on am pm utc gmt cet est edt pst le den los la les".split()  # noqa: SIM905
 )
@@ -463,8 +458,7 @@ _ALONG = ({f"{name}ที่" for name in WEEKDAYS} | BESIDE | WEEKDAYS - {"pt",
     "at um uhr kl klo godz pukul ore om hrs hs à às las les στισ v u ob в у ч plkst kell เวลา lúc ngày בשעה ב".split(),  # noqa: SIM905
     "alle la के को बजे ساعت 号 號 года году року".split(),  # noqa: SIM905
 )
-_KNOWN = _ALONG.union(_ZONES)
-"""Words that may occur next to a date and its time."""
+_KNOWN = _ALONG.union(_ZONES)  # words that may occur next to a date and its time
 _ISO = re.compile(r"(?:19|2[01])\d\d(?:-?\d\d-?\d\d|-?W\d\d-?\d)(?:[T ]\S+)?")
 _RFC = re.compile(
     r"(?:[A-Z][a-z][a-z], )?(\d\d?) ([A-Z][a-z][a-z]) (\d{4}) (\d\d:\d\d(?::\d\d)?) (?:([+-]\d\d)(\d\d)|GMT|UTC|Z)"

@@ -14,18 +14,13 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
-Location = tuple[str | int, ...]
-"""The way to a value: names of members and indices of items."""
-LONGEST: Final = 2_000
-"""Maximum characters of a value that is not split further."""
+Location = tuple[str | int, ...]  # the way to a value: names of members and indices of items
+LONGEST: Final = 2_000  # maximum characters of a value that is not split further
 NO_VALUE: Final = object()
-_EXACT: Final = 4_000
-"""Maximum digits of a number that becomes a Python int; longer ones are compared as decimals."""
-_ON_ONE_LINE: Final = 160
-"""Maximum characters of an object or list on one line."""
+_EXACT: Final = 4_000  # maximum digits of a number that becomes a Python int; longer ones are compared as decimals
+_ON_ONE_LINE: Final = 160  # maximum characters of an object or list on one line
 _BELOW: Final = "..*"
-_LONGEST_PLACE: Final = 115
-"""With `$.` before it and `..*` after it, a place fits whole into the context of a change."""
+_LONGEST_PLACE: Final = 115  # with `$.` before it and `..*` after it, a place fits whole into the context of a change
 _DEEPEST, _LONGEST_KEY = 100, 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
 """Members that distinguish items, in order of preference; after them, the first text that does."""

@@ -16,15 +16,11 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 from zlib import crc32
 
-_READ = 1_200
-"""Characters of a text that are compared."""
-_SKETCHED = 200
-"""Characters of a text that its marks cover."""
+_READ = 1_200  # characters of a text that are compared
+_SKETCHED = 200  # characters of a text that its marks cover
 _SKETCH = 2
-_LEAST_WORDS = 7
-"""Words of title and text together; fewer prove nothing without a link."""
-_SHORT = 24
-"""A text with at most this many words must match as a whole."""
+_LEAST_WORDS = 7  # words of title and text together; fewer prove nothing without a link
+_SHORT = 24  # a text with at most this many words must match as a whole
 _SPAN = 4
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"\d+(?:[.,:/'’\u00a0\u202f-]\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")

@@ -87,8 +87,7 @@ def word_lists(name: str) -> Mapping[str, Mapping[str, str]]:
 _LEVELS, _STRETCH = 12, 32
 Item = TypeVar("Item")
 
-Gap = tuple[int, int, int, int]
-"""A span of old elements [a, b) that became a span of new ones [c, d)."""
+Gap = tuple[int, int, int, int]  # a span of old elements [a, b) that became a span of new ones [c, d)
 
 
 def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
@@ -153,10 +152,8 @@ def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tupl
     return run[::-1]
 
 
-MOST_WORDS = 4_000
-"""Words of both texts together beyond which none is marked."""
-_LIKE = 0.5
-"""Texts with a smaller share of common words are shown whole."""
+MOST_WORDS = 4_000  # words of both texts together beyond which none is marked
+_LIKE = 0.5  # texts with a smaller share of common words are shown whole
 _JOINER, _FIGURE = "\u200d", r"(?:(?<=\d)[.,:]\d+)*"
 _WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+{_FIGURE}|[^\w\s]")
 _PLAIN = re.compile(rf"\w+{_FIGURE}|[^\w\s]")
@@ -233,8 +230,7 @@ _ATTACHED = re.compile("[\u0e33\u0eb3\u1160-\u11ff\u200c\ud7b0-\ud7ff\uff9e\uff9
 """Letters that belong to the one before: vowels of Thai and Lao, the later parts of a Korean syllable."""
 _FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+\\Z")
 _VIRAMA = 9
-_WORD_END = 16
-"""How far back a cut goes for the end of a word."""
+_WORD_END = 16  # how far back a cut goes for the end of a word
 _READ = 1_000
 # Control characters, line separators, and direction marks: an override would affect the text after it.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -267,8 +263,7 @@ def cut(text: str, most: int) -> str:
     return text[: space if space > 0 else end].rstrip(" ,;:–—-") + CUT
 
 
-BITS = 53
-"""JavaScript and RFC 8785 keep integers of this size exact."""
+BITS = 53  # JavaScript and RFC 8785 keep integers of this size exact
 
 _SHINGLE, _MOST_WORDS, _MASK = 3, 20_000, (1 << 64) - 1
 # Odd constants (of the golden ratio and two primes) make a shingle's hash depend on the order of its words.
@@ -276,8 +271,7 @@ _FIRST, _SECOND, _THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E37
 _FEATURE = re.compile(r"\w+")
 _MARKS = bytes.maketrans(b".,:;!?\"'`()[]{}<>-/\\|&%$+*=#@~^", b" " * 31)
 _FURTHER_MARKS = "–—−•·«»“”„‘’…€©®™¶→"
-_PART = 9
-"""Bytes of a word's part in a shingle: 8 of its hash, and space for the carry of three summands."""
+_PART = 9  # bytes of a word's part in a shingle: 8 of its hash, and space for the carry of three summands
 _LANE = _PART * _SHINGLE
 _MOST_KNOWN = 8192
 

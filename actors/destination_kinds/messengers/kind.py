@@ -137,8 +137,7 @@ def _fill(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
     return _text(template, known) if _has(template, known) else None
 
 
-_LONGEST_EXCERPT = 200
-"""Characters of a response in an error."""
+_LONGEST_EXCERPT = 200  # characters of a response in an error
 _ABSENT: Any = object()
 
 

@@ -140,10 +140,8 @@ def practice_response(url: str, step: int, validators: Validators) -> FetchedRes
 
 
 Answer = TypeVar("Answer")
-_PDF = 8
-"""Factor for a PDF, compared with a page."""
-_ORDINARY = 1 << 20
-"""Bytes. A feed of this size takes up to half a second of a shared core."""
+_PDF = 8  # factor for a PDF, compared with a page
+_ORDINARY = 1 << 20  # Bytes. A feed of this size takes up to half a second of a shared core.
 
 
 class BodyReading(Struct, frozen=True):

@@ -32,11 +32,9 @@ from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
-_LONGEST_OPEN: Final = RULE.ceiling * 1.2
-"""Longest time that a breaker is open, in seconds."""
+_LONGEST_OPEN: Final = RULE.ceiling * 1.2  # longest time that a breaker is open, in seconds
 _THROTTLES: Final = (429, 503)
-LATE: Final = 1.5
-"""A late check, up to this factor of the planned wait, still means that the source was watched."""
+LATE: Final = 1.5  # a late check, up to this factor of the planned wait, still means that the source was watched
 
 
 class CheckResult(Struct, frozen=True):

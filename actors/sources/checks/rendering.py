@@ -32,14 +32,12 @@ from storage.records.event import Draft, Picture, picture_of
 from storage.records.identity import Millis
 from storage.records.source import Source
 
-PATIENCE: Final = 4.0
-"""A silent browser is given up after this factor of a page's deadline, since pages queue."""
+PATIENCE: Final = 4.0  # a silent browser is given up after this factor of a page's deadline, since pages queue
 NO_BROWSER: Final = "this service has no browser (its program lacks the extra that renders pages)"
 STILL_EMPTY: Final = "a browser shows it, and it is still empty"
 HTML: Final = "text/html; charset=utf-8"
 _UNSEEN: Final = re.compile(rb"(script|style|svg|noscript|template)\b", re.IGNORECASE)
-_MANY: Final = 400
-"""A page with more words, menus included, is not empty."""
+_MANY: Final = 400  # a page with more words, menus included, is not empty
 _SCANNED: Final = 128 << 10
 
 

@@ -35,8 +35,7 @@ from storage.records.source import Source, SourceRuntime, Validators
 REJECTED_HEADERS = "the source's headers no longer sign in; give it new ones"
 EXPIRED = "its cookie had expired by the site's own date, at"
 Render = Callable[..., Awaitable[FetchedResponse]]
-PREVIEW_MAX_AGE: Final = 60.0
-"""Seconds that a cached body serves previews."""
+PREVIEW_MAX_AGE: Final = 60.0  # seconds that a cached body serves previews
 SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
 
 

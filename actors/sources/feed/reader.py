@@ -151,8 +151,7 @@ def is_newer(entry: Entry, newest: Millis | None) -> bool:
 
 
 _NAMED = 20
-_TITLE = 100
-"""Held entries that a notice names, and characters of each."""
+_TITLE = 100  # held entries that a notice names, and characters of each
 
 
 class FeedReader:

@@ -36,15 +36,13 @@ from msgspec.structs import replace
 from actors.content.changes.difference import BRIEF, MOST_BRIEF
 from storage.records.identity import Millis
 
-_HEAD = 8
-"""Bytes of the prints of title and text; those of the lines follow."""
+_HEAD = 8  # bytes of the prints of title and text; those of the lines follow
 _LINE = 3
 _MOST_LINES = 40 * _LINE
 _FEWEST = 3
 _FEWEST_AT_ONCE = 5
 _NEARLY_ALL = 0.8
-_LASTS = 4
-"""Checks that a held edit must survive; doubled after each further return."""
+_LASTS = 4  # checks that a held edit must survive; doubled after each further return
 _MOST_TURNS = 4
 _MOST_FURNITURE = 200 * _LINE
 _FORMERS = 3 * _HEAD
@@ -147,22 +145,17 @@ def _lines(prints: bytes) -> frozenset[bytes]:
 
 
 KEPT = 1_000
-_EMPTY = 0x80
-"""Bit of the first byte."""
-FEWEST = 3
-"""Below this number of entries, distinct links prove nothing."""
+_EMPTY = 0x80  # bit of the first byte
+FEWEST = 3  # below this number of entries, distinct links prove nothing
 DISTINCT = 0.9
-_LINES_KEPT = 500
-"""Entries whose lines are stored."""
+_LINES_KEPT = 500  # entries whose lines are stored
 _MINUTE = 60_000
 _DAY = 1_440
 _RECORD = struct.Struct(">8s4s4s4s4sI")
 _OLD_RECORD = struct.Struct(">8s4s8s")
-_OLD = 0xFFFFFFFF
-"""The date of a record from before titles and dates: its 8 bytes are of the whole text."""
+_OLD = 0xFFFFFFFF  # the date of a record from before titles and dates: its 8 bytes are of the whole text
 _LAST_DATE = _OLD - 1
-_NONE = bytes(4)
-"""Bytes of the prints of title and text; those of the lines follow."""
+_NONE = bytes(4)  # bytes of the prints of title and text; those of the lines follow
 
 
 class Manner(IntEnum):

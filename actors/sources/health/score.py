@@ -30,10 +30,8 @@ from storage.records.message import Message, joined, message
 from storage.records.source import RANK, Flag, Health
 
 OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
-LEAST_WITH_REACH: Final = 0.2
-"""The score of a source that answers but will yield nothing more."""
-LIKELY, UNTHINKABLE = 1e-2, 1e-6
-"""Chances of a silence: where it starts to count, and where it counts in full."""
+LEAST_WITH_REACH: Final = 0.2  # the score of a source that answers but will yield nothing more
+LIKELY, UNTHINKABLE = 1e-2, 1e-6  # chances of a silence: where it starts to count, and where it counts in full
 FAILURES: Final = 3
 _SUCCEEDED: Final = message("The last check succeeded.")
 _HALF_HOUR = 1800.0

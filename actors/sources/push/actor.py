@@ -156,13 +156,10 @@ class Committer:
         return True
 
 
-LINGER: Final = 0.01
-"""Seconds that an admitted frame waits to share a commit."""
-MINUTE: Final = 60.0
-"""Seconds of life that prove a connection; each such period counts as a check."""
+LINGER: Final = 0.01  # seconds that an admitted frame waits to share a commit
+MINUTE: Final = 60.0  # seconds of life that prove a connection; each such period counts as a check
 FLUSH_WITHIN: Final = 2.0
-STOPPED: Final = 86_400.0
-"""Seconds before reconnecting to a stream that asked us to stop (204)."""
+STOPPED: Final = 86_400.0  # seconds before reconnecting to a stream that asked us to stop (204)
 
 
 def _with_header_reason(resolved: ResolvedSource, error: CheckFailed) -> CheckFailed:

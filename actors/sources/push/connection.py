@@ -108,8 +108,7 @@ def _with_row(hot: SourceRuntime, verdict: Verdict, status: int | None, session:
 
 
 ARROW: Final = " -> "
-_LONGEST: Final = 1_000
-"""Longest ping, in characters."""
+_LONGEST: Final = 1_000  # longest ping, in characters
 _SIGNS = re.compile(r"\s*([{}\[\]:,])\s*")
 
 

@@ -42,8 +42,7 @@ from storage.records.trail import Note
 
 MOST: Final = 256
 MOST_SIZE: Final = 1 << 20
-_STEP: Final = 24.0
-"""Small frames that are parsed in one step of the loop, if few queries test them."""
+_STEP: Final = 24.0  # small frames that are parsed in one step of the loop, if few queries test them
 _FRAME_SIZE: Final = 500
 _FRAME_QUERIES: Final = 20
 _AGAIN: Final = 1.0
@@ -201,8 +200,7 @@ class FramePipeline:
         live.hot, live.unsaved = replace(hot, last_look_at=now, last_success_at=now), True
 
 
-LISTEN: Final = 3.0
-"""Seconds to wait for the first frames."""
+LISTEN: Final = 3.0  # seconds to wait for the first frames
 _NOBODY: Final = SourceId("")
 
 

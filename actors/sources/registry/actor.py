@@ -53,14 +53,11 @@ from storage.records.source import Harvest, SourceState
 from storage.records.tiers import ORDINARY, WITH_DIFF, Kind
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
-PATIENCE = 8.0
-"""Seconds for a check that a user waits for; a host's queue may be longer."""
+PATIENCE = 8.0  # seconds for a check that a user waits for; a host's queue may be longer
 AT_ONCE = 10
-MOST_READS = 30
-"""Reads of the log for an answer, newest first: 300 events, or fewer if others are dense between them."""
+MOST_READS = 30  # reads of the log for an answer, newest first: 300 events, or fewer if others are dense between them
 _KINDS = (*ORDINARY, Kind.PRACTICE)
-_DAY = 86_400_000
-"""Milliseconds of a possible step back of the clock since the newest event."""
+_DAY = 86_400_000  # milliseconds of a possible step back of the clock since the newest event
 _event = msgspec.json.Decoder(Event)
 
 
@@ -215,12 +212,9 @@ class TallySweep:
 
 
 MOST_NETWORK: Final = 32
-MOST_OF_HOST: Final = MOST_NETWORK // 4
-"""A single dead host leaves room for others."""
-MOST_STORAGE: Final = 256
-"""Most of them wait for a lock or a commit: as many as the mailbox holds."""
-RETRY_AFTER: Final = 10
-"""Seconds after which a refused caller may retry."""
+MOST_OF_HOST: Final = MOST_NETWORK // 4  # a single dead host leaves room for others
+MOST_STORAGE: Final = 256  # most of them wait for a lock or a commit: as many as the mailbox holds
+RETRY_AFTER: Final = 10  # seconds after which a refused caller may retry
 
 
 class RequestLimit:
@@ -256,13 +250,10 @@ class RequestLimit:
                 self._slots.pop(host, None)
 
 
-REPRICE = 60.0
-"""Seconds between corrections of the price of a check."""
-SWEEP_SLICE = 250
-"""States saved with one message; the recorder commits each slice with whatever else is queued."""
+REPRICE = 60.0  # seconds between corrections of the price of a check
+SWEEP_SLICE = 250  # states saved with one message; the recorder commits each slice with whatever else is queued
 REPORT_WITHIN = 5.0
-PARKED = 5.0
-"""Seconds between attempts while storage can't read the sources."""
+PARKED = 5.0  # seconds between attempts while storage can't read the sources
 
 
 class Registry:

@@ -27,8 +27,7 @@ from actors.sources.registry.service import SourceService
 from storage.records.identity import Millis
 from storage.records.tiers import SourceType
 
-PACE: Final = 3_000
-"""Milliseconds between changes of one document."""
+PACE: Final = 3_000  # milliseconds between changes of one document
 PATIENCE: Final = 30_000
 """Milliseconds that a change waits for the check of the previous one, so that each gets an event."""
 

@@ -30,10 +30,8 @@ from typing import Final
 
 from msgspec import Struct
 
-SLACK = 1.1
-"""A tenth over the budget is fine: checks are uneven."""
-LEAST = 0.5
-"""Checks a second that are never too many: a handful in half a minute."""
+SLACK = 1.1  # a tenth over the budget is fine: checks are uneven
+LEAST = 0.5  # checks a second that are never too many: a handful in half a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,11 @@ class BudgetMonitor:
 DAY: Final = 86_400.0
 COURTESY: Final = 1.2
 """Event-seconds. A check every 90 s for a source with a change an hour, every 8 min for one a day."""
-RENDERED: Final = 100
-"""Plain checks that a rendered one costs."""
-GAIN: Final = 1 / 2700.0
-"""How fast the price follows, 1/s."""
+RENDERED: Final = 100  # plain checks that a rendered one costs
+GAIN: Final = 1 / 2700.0  # how fast the price follows, 1/s
 LOWEST, HIGHEST = 0.01, 1e6
 """Bounds beyond which the price has no effect, so that it can't run away from an unreachable budget."""
-LARGEST_ERROR: Final = 1.0
-"""Of the logarithm: adding sources by the thousand does not upset the price."""
+LARGEST_ERROR: Final = 1.0  # of the logarithm: adding sources by the thousand does not upset the price
 
 
 class Price(Struct, frozen=True):
@@ -129,8 +124,7 @@ def adjusted_price(value: float, planned: float, budget: float, seconds: float) 
 
 
 HOUR = 3600.0
-BURST = 0.1
-"""Share of an hour's pages that may be fetched at once after a quiet time."""
+BURST = 0.1  # share of an hour's pages that may be fetched at once after a quiet time
 
 
 class ItemPageBudget:

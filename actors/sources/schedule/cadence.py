@@ -59,20 +59,14 @@ DAY: Final = 86_400.0
 PRIOR_EVENTS: Final = 0.1
 PRIOR_SECONDS: Final = 420.0
 """Together: a new source is checked every 2 minutes, after a quiet hour every 6, after a quiet day every 30."""
-MEMORY: Final = 14 * DAY
-"""The rate's time constant for forgetting."""
-HABIT: Final = 28 * DAY
-"""The same for hours and days."""
-EVEN_HOUR, EVEN_DAY = 0.7, 6.0
-"""Pseudo-changes in each hour and each weekday that represent "no habit"."""
-TOGETHER: Final = 1800.0
-"""Changes closer than this may belong to one burst."""
+MEMORY: Final = 14 * DAY  # the rate's time constant for forgetting
+HABIT: Final = 28 * DAY  # the same for hours and days
+EVEN_HOUR, EVEN_DAY = 0.7, 6.0  # pseudo-changes in each hour and each weekday that represent "no habit"
+TOGETHER: Final = 1800.0  # changes closer than this may belong to one burst
 QUICK, SLOW = 600.0, 5400.0
-QUICK_SHARE: Final = 0.6
-"""The two scales of a burst, and the share of the quicker one."""
+QUICK_SHARE: Final = 0.6  # the two scales of a burst, and the share of the quicker one
 TRIALS_KEPT: Final = 0.98
-DOUBT, BELIEF = 1.0, 0.3
-"""Pseudo-trials for changes that follow a change, and the branching ratio assumed for them."""
+DOUBT, BELIEF = 1.0, 0.3  # pseudo-trials for changes that follow a change, and the branching ratio assumed for them
 MOST_BRANCHING: Final = 0.9
 SATURDAY: Final = 5
 YOUNGEST: Final = 120.0
@@ -82,8 +76,7 @@ AGES: Final = 15
 4.5, up to 6 hours."""
 EDGES: Final = (*(YOUNGEST * 1.5**n for n in range(AGES - 1)), math.inf)
 MOST_AWAITED: Final = 60_000.0
-EVEN_AGE: Final = 6.0
-"""Pseudo-changes at each age that represent "as predicted"."""
+EVEN_AGE: Final = 6.0  # pseudo-changes at each age that represent "as predicted"
 _NO_HOURS: Final = (0.0,) * 24
 _NO_DAYS: Final = (0.0,) * 7
 _NO_AGES: Final = (0.0,) * AGES
@@ -236,13 +229,10 @@ def _weekday_factor(rhythm: Rhythm, at: float, total: float) -> float:
     return (5 * EVEN_DAY + sum(days[:SATURDAY])) / (5 * EVEN_DAY + total * 5 / 7)
 
 
-START_INTERVAL: Final = 120.0
-"""Seconds to the second check of a new source."""
+START_INTERVAL: Final = 120.0  # seconds to the second check of a new source
 JITTER: Final = 0.05
-STRIDE: Final = 0.2
-"""The step, relative to the wait so far, for reading the rate ahead."""
-LULL: Final = 0.01
-"""A burst below this share of the base is over."""
+STRIDE: Final = 0.2  # the step, relative to the wait so far, for reading the rate ahead
+LULL: Final = 0.01  # a burst below this share of the base is over
 
 
 class Limits(Struct, frozen=True):
@@ -328,8 +318,7 @@ _NUMBERS: Final = struct.Struct("<Bd6f24e7e15e15e")
 _LONGEST_GAP: Final = 7 * 86_400.0
 """Longest credible gap in seconds, so that a jump of the clock does not make a source a quiet one."""
 _HISTORY: Final = 28 * 86_400.0
-_MOST_HISTORY: Final = 64
-"""Age and number of entry dates that are believed at a first check."""
+_MOST_HISTORY: Final = 64  # age and number of entry dates that are believed at a first check
 
 
 class Pace(Struct, frozen=True):
@@ -384,8 +373,7 @@ def fresh_rhythm(interval: float) -> Rhythm:
     return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / (2 * COURTESY / (interval * interval)))
 
 
-CATCH_UP_RATE: Final = 10.0
-"""Overdue checks a second after a start; more only if that is the sources' own pace."""
+CATCH_UP_RATE: Final = 10.0  # overdue checks a second after a start; more only if that is the sources' own pace
 MARGIN: Final = 1.15
 
 

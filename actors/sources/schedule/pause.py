@@ -10,8 +10,7 @@ import trio
 
 from actors.sources.schedule.cadence import CATCH_UP_RATE
 
-SPREAD = 60.0
-"""Seconds within which all sources that waited are checked once the switch is open again."""
+SPREAD = 60.0  # seconds within which all sources that waited are checked once the switch is open again
 
 
 class PauseSwitch:

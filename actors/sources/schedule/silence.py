@@ -37,18 +37,15 @@ from storage.records.source import Flag
 
 VERSION: Final = 1
 DAY: Final = 86_400.0
-KEPT: Final = 64
-"""Gaps, and as many long ones, which reach further back."""
-FADE: Final = 0.998
-"""Factor on the counts, at each gap."""
+KEPT: Final = 64  # gaps, and as many long ones, which reach further back
+FADE: Final = 0.998  # factor on the counts, at each gap
 FEWEST_GAPS: Final = 8
 FEWEST_EXCESSES: Final = 4
 WATCHED_LEAST: Final = 14 * DAY
 LONGEST_TIMES: Final = 1.5
 QUARTER: Final = 45 * DAY
 """The longest silence is stored for this period of watching and for the previous one: together up to 90 days."""
-WINDOW: Final = 20
-"""Checks that reached the source, whose share of unreadable answers is stored."""
+WINDOW: Final = 20  # checks that reached the source, whose share of unreadable answers is stored
 _SCALE: Final = 3000.0
 _FLAGS: Final[tuple[Flag, ...]] = ("ok", "degraded", "rotten")
 _NUMBERS: Final = struct.Struct("<BBBBId6f")
@@ -147,10 +144,8 @@ def _seconds(code: int) -> float:
     return math.expm1(code / _SCALE)
 
 
-EVERY = 30.0
-"""Seconds between rounds."""
-PATIENCE = 600.0
-"""Twice the longest Crawl-delay: a library may properly go that long without a check."""
+EVERY = 30.0  # seconds between rounds
+PATIENCE = 600.0  # twice the longest Crawl-delay: a library may properly go that long without a check
 
 
 @dataclass(frozen=True, slots=True)

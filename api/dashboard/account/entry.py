@@ -24,8 +24,7 @@ from api.nouns import destinations
 from storage.records.access import Password, SetUpLink
 from storage.records.identity import Millis
 
-LINK_LIFE = 3_600_000
-"""Milliseconds until a set-up link expires."""
+LINK_LIFE = 3_600_000  # milliseconds until a set-up link expires
 
 
 class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,12 +23,9 @@ accents), and the most common words of others.
 """
 SHORTEST = 10
 LONGEST = 1_024
-FEWEST_KINDS = 5
-"""The fewest different characters."""
-CHEAPEST = 10
-"""The lowest allowed total cost of the parts."""
-READ = 40
-"""Characters that are rated; a longer password has enough of them."""
+FEWEST_KINDS = 5  # the fewest different characters
+CHEAPEST = 10  # the lowest allowed total cost of the parts
+READ = 40  # characters that are rated; a longer password has enough of them
 _WORD, _WALK, _AGAIN, _YEAR, _DIGIT, _SIGN, _LETTER = 3, 2, 1, 2, 1, 1, 3
 _ROWS = ("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./")
 _KEY: Final = {key: (row, place) for row, keys in enumerate(_ROWS) for place, key in enumerate(keys)}

@@ -408,8 +408,7 @@ def _after(standing: int) -> list[tuple[int, str]]:
 
 
 PAGE = 50
-SHOWN_TAGS = 2
-"""Tags named per row; with more, only their number."""
+SHOWN_TAGS = 2  # tags named per row; with more, only their number
 
 
 async def listing(visit: Visit) -> Page:
@@ -474,12 +473,9 @@ def sources_words(alert: Alert) -> str:
     return ids or tags or say("all sources")
 
 
-MATCHES = 10
-"""Matches per page."""
-PACE = Limit(rate=1.0, burst=20)
-"""Pages of matches for all readers together; each takes a worker up to two seconds."""
-NAMED = 12
-"""Sources to name; of more, these and the total."""
+MATCHES = 10  # matches per page
+PACE = Limit(rate=1.0, burst=20)  # pages of matches for all readers together; each takes a worker up to two seconds
+NAMED = 12  # sources to name; of more, these and the total
 _END = Seq((1 << 63) - 1)
 
 

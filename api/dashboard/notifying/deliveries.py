@@ -125,8 +125,7 @@ def causes(lines: Sequence[Attempt]) -> list[Cause]:
 
 
 PAGE = 50
-_BODY = 16_384
-"""Characters of a body to show."""
+_BODY = 16_384  # characters of a body to show
 
 
 class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):

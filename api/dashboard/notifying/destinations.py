@@ -56,10 +56,8 @@ FAMILIES = (
     *(("on-call", noted("On call")), ("mail", noted("Mail"))),
 )
 _EXCERPT: Final = 300
-MOST_BODY = 6_000
-"""Characters of a body to show, and to put into a command."""
-CHOICES = 200
-"""Alerts to choose from, the newest first."""
+MOST_BODY = 6_000  # characters of a body to show, and to put into a command
+CHOICES = 200  # alerts to choose from, the newest first
 
 
 async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
@@ -153,8 +151,7 @@ _OF = {
 }
 
 
-NewQuery = texts(alert=40, kind=40, url=2048)
-"""The fields that a link to the form may fill."""
+NewQuery = texts(alert=40, kind=40, url=2048)  # the fields that a link to the form may fill
 
 
 async def new(visit: Visit) -> Page:
@@ -422,8 +419,7 @@ def percent(share: float) -> str:
 
 
 PAGE = 25
-LOOKED_AT = 500
-"""Destinations whose newest attempt decides their order; the rest count as successful."""
+LOOKED_AT = 500  # destinations whose newest attempt decides their order; the rest count as successful
 
 
 class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -487,8 +483,7 @@ def fits(hook: Destination, state: DestinationState, query: DestinationsQuery) -
     return query.state in ("", state) and all(word in text for word in query.q.casefold().split())
 
 
-CLOCKS = 3
-"""Deliveries whose next attempts are shown."""
+CLOCKS = 3  # deliveries whose next attempts are shown
 RECENT = 10
 
 

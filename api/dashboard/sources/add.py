@@ -183,11 +183,9 @@ async def add(visit: Visit) -> Go:
 
 
 IMPORT_PATH: Final = "/sources/import"
-LIMIT: Final = 4 << 20
-"""Bytes of a list with its form."""
+LIMIT: Final = 4 << 20  # bytes of a list with its form
 SHOWN: Final = 200
-READ_WITHIN: Final = 10.0
-"""Seconds for a worker to read a list: thousands of lines in deep folders take several."""
+READ_WITHIN: Final = 10.0  # seconds for a worker to read a list: thousands of lines in deep folders take several
 MOST_EXPORTED: Final = 1 << 20
 
 

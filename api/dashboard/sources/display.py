@@ -159,10 +159,8 @@ def counted(shown: Sequence[Tick]) -> str:
 
 
 WIDTH, HEIGHT, MARGIN = 640, 44, 8
-SCALE: Final = 2
-"""The scale relative to a tick in a list."""
-FOOT: Final = 40
-"""The baseline of the ticks, from the top."""
+SCALE: Final = 2  # the scale relative to a tick in a list
+FOOT: Final = 40  # the baseline of the ticks, from the top
 
 
 class TimelineMark(NamedTuple):
@@ -207,8 +205,7 @@ def timeline(rows: Sequence[Row], now: Millis, following: Millis | None) -> Time
     return Timeline(tuple(marks), begins, ends, place(min(max(now, begins), ends)), due, counted(shown))
 
 
-LEAST = 2
-"""The fewest days to draw."""
+LEAST = 2  # the fewest days to draw
 
 
 class Course(NamedTuple):
@@ -247,8 +244,7 @@ says='Each day’s worst score since 1 Jan: 0.25 at the lowest, on 3 Jan')
 
 
 MOST_SERIES = 8
-VALUES, MOST_VALUES = 12, 200
-"""Current values shown at once, and the most that can be unfolded."""
+VALUES, MOST_VALUES = 12, 200  # current values shown at once, and the most that can be unfolded
 _MOST_POINTS = 200
 SIZE = 640, 48
 

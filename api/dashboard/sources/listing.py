@@ -101,8 +101,7 @@ _SAID: dict[SourceSort, str] = {
     "added": noted("newest first"),
     "-added": noted("oldest first"),
 }
-_RISES: frozenset[SourceSort] = frozenset(("name", "next", "-changed", "-added"))
-"""The orders with ascending values."""
+_RISES: frozenset[SourceSort] = frozenset(("name", "next", "-changed", "-added"))  # the orders with ascending values
 _Text = Annotated[str, Meta(max_length=200)]
 Act = Callable[[OperationContext, str], Awaitable[object]]
 Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]

@@ -56,8 +56,7 @@ _OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITAB
 _ELSEWHERE: Final = ("url", "type", "backfill", "enabled", "own_only", "managed", "verify")
 _ASKED: Final = [one for one in fields(ask.NewSource) if one.name not in _ELSEWHERE]
 _LISTS: Final = {one.name: one.type for one in _ASKED if one.default == ()}
-_BY_LINE: Final = ("ignore", "replies")
-"""Lists whose items may have commas."""
+_BY_LINE: Final = ("ignore", "replies")  # lists whose items may have commas
 _Lines = Annotated[str, Meta(max_length=60_000)]
 _Typed = defstruct("_Typed", [*((name, _Lines, "") for name in _LISTS), *((box, bool, False) for box in _OWN.values())])
 
@@ -131,8 +130,7 @@ def checked(field: str, value: Any, kind: Any) -> Any:
 
 
 DEFAULTS_PATH: Final = "/sources/tags/defaults"
-MOST_OFFERED: Final = 100
-"""Destinations to offer; others can be set over the API."""
+MOST_OFFERED: Final = 100  # destinations to offer; others can be set over the API
 LABELS: Final[dict[Inheritable, str]] = {
     "schedule": noted("Interval"),
     "hours": noted("Only in these hours"),
@@ -235,8 +233,7 @@ PATH: Final = "/sources/{id}"
 EVENTS: Final = 10
 LOOKS: Final = 20
 HISTORY: Final = 8
-MOST_LINES: Final = 60
-"""Lines of the latest difference."""
+MOST_LINES: Final = 60  # lines of the latest difference
 _Text = Annotated[str, Meta(max_length=500)]
 
 
@@ -394,8 +391,7 @@ def _named(view: SourceView) -> dict[str, Any]:
     return {"id": view.source.id, "name": display.name_of(view.source), "url": view.source.watch_url}
 
 
-MOST_STEPS: Final = 2_000
-"""Texts to show, to limit the page's size."""
+MOST_STEPS: Final = 2_000  # texts to show, to limit the page's size
 _Id = Annotated[str, Meta(max_length=40)]
 
 
@@ -448,8 +444,7 @@ def _called(visit: Visit, version: Version) -> str:
     return f"{visit.moment(version.at).full}: {version.says}"[:140]
 
 
-PATIENCE: Final = 8.0
-"""Seconds to wait for the requested check."""
+PATIENCE: Final = 8.0  # seconds to wait for the requested check
 _GLANCE: Final = 0.2
 
 

@@ -29,8 +29,7 @@ _CAPTURES = "SELECT number, size, body FROM capture WHERE bin=? AND number<? ORD
 _NEWEST = (1 << 63) - 1
 MANY = 100
 """Bins that take long to weigh (70 ms for a thousand full ones); with more, extra room is made so that it is rare."""
-_HOLDS: Sequence[Row] = (("fact", "captured"),)
-"""The weight of all captures, which every change of one writes."""
+_HOLDS: Sequence[Row] = (("fact", "captured"),)  # the weight of all captures, which every change of one writes
 _ADD = "INSERT INTO bin(id, token, created_at, expires_at) VALUES(?,?,?,?)"
 
 

@@ -43,16 +43,11 @@ from storage.sql.stores.sources import encode_hot, insert, write_jars
 from storage.sql.writing import Row, Space, Store, Transaction, fenced, found, in_transaction, read_only
 from storage.tail import Follower, Tail
 
-MOST = 500
-"""Most events in a page."""
-SIZE = 1 << 20
-"""Bytes of bodies that fill a page: bodies have up to 100 KB, and no reader should hold 500 of them."""
-SOME = 25
-"""Rows fetched at once."""
-FILTERED = 100
-"""Rows of one fetch if most may be filtered out."""
-FEW = 16
-"""Most sources whose index entries are merged; with more, the log is walked."""
+MOST = 500  # most events in a page
+SIZE = 1 << 20  # bytes of bodies that fill a page: bodies have up to 100 KB, and no reader should hold 500 of them
+SOME = 25  # rows fetched at once
+FILTERED = 100  # rows of one fetch if most may be filtered out
+FEW = 16  # most sources whose index entries are merged; with more, the log is walked
 LAST = Seq((1 << 63) - 1)
 
 EventRow = tuple[Seq, int, int, int, bytes]
@@ -233,10 +228,8 @@ def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int
     return len(expired)
 
 
-SAMPLE = 50
-"""Newest events of a source whose bodies are measured."""
-MEASURED = 200
-"""Sources with most events, among which the heaviest are found."""
+SAMPLE = 50  # newest events of a source whose bodies are measured
+MEASURED = 200  # sources with most events, among which the heaviest are found
 _NUMBER = "SELECT key FROM source_key WHERE id=?"
 _COUNT = "SELECT count(*) FROM log WHERE source=?"
 _MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?) newest"
@@ -263,12 +256,9 @@ def _estimate(connection: Connection, key: int, events: int) -> SourceSize:
     return SourceSize(events, round(events * (mean or 0)))
 
 
-WEEK = 7 * 86_400_000 << COUNTER_BITS
-"""Log positions in a week: the most between two successive events of a story."""
-LOT = 4_096
-"""Marks written to the table at once."""
-_MOST_READ = 5_000
-"""Most events read again at once; earlier ones are found only in the table."""
+WEEK = 7 * 86_400_000 << COUNTER_BITS  # log positions in a week: the most between two successive events of a story
+LOT = 4_096  # marks written to the table at once
+_MOST_READ = 5_000  # most events read again at once; earlier ones are found only in the table
 _AT_ONCE = 1_000
 _STORED = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
 _FIND = "SELECT mark, seq FROM story_mark WHERE mark IN"
@@ -370,8 +360,7 @@ _OLD = "SELECT number FROM picture WHERE at<? OR (seq>0 AND seq<=?) ORDER BY num
 _WEIGHT = "SELECT coalesce(sum(size), 0) FROM picture"
 _OLDEST = "SELECT number, size FROM picture ORDER BY at, number LIMIT ?"
 
-PictureRow = tuple[int, Seq, Picture]
-"""A source's number, an event's position (0: none), and the picture."""
+PictureRow = tuple[int, Seq, Picture]  # a source's number, an event's position (0: none), and the picture
 
 
 def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:

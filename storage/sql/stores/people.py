@@ -162,8 +162,7 @@ def _read_up_to(transaction: Transaction, person: str, upto: int) -> None:
     transaction.execute(_MARK, (person, 1, upto, 1))
 
 
-ALWAYS = Millis(0)
-"""A time before all changes, and at which no key has expired."""
+ALWAYS = Millis(0)  # a time before all changes, and at which no key has expired
 _PERSON = """SELECT p.id, p.name, p.email, m.role, p.created_at, p.issuer, p.subject, p.hashed, p.totp IS NOT NULL,
     p.disabled FROM person p JOIN membership m ON m.person=p.id AND m.space_id=1"""
 _ALL_ACCOUNTS = _PERSON + " ORDER BY p.created_at, p.id"

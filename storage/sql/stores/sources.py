@@ -28,8 +28,7 @@ from storage.sql.writing import MOST_ROWS, Store, Transaction, fenced, found, in
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key JOIN source_base b ON b.key=k.key """
-_DELETED = "deleted:"
-"""Prefix of a deleted source's `url` column, which no URL has; its deletion time and id follow."""
+_DELETED = "deleted:"  # prefix of a deleted source's `url` column, which no URL has; its deletion time and id follow
 _THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
 _CHANGED = """SELECT s.body FROM source_change c JOIN source s ON s.key=c.key
     WHERE c.number>? AND s.sealed IS NULL AND """

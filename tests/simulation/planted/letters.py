@@ -278,7 +278,7 @@ def older_ones_first() -> Iterator[None]:
         return await claim(self, destination, now, limit, lease, digests=digests, **more)
 
     async def first_due(self: Outbox, destination: str, *, digests: bool = False) -> Millis | None:
-        due = await self._one(_FIRST, destination)
+        due = await self._first(int, _FIRST, destination)
         return None if due is None else Millis(due)
 
     with patch.object(Outbox, "claim", wrong), patch.object(Outbox, "next_due", first_due):
