@@ -17,7 +17,8 @@ from actors.content.pages.selectors import BlockPlace, chosen_by, heading_of, st
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
-from extras.picking.reaching import Reaches, ReachName
+from extras.picking.reaching import Reaches
+from extras.picking.records import ReachName
 
 _LONGEST: Final = 600
 _BEGINS: Final = re.compile(r"[^\d:=|]{2,40}[:=|]|[^\d]{3,40}?(?=\s[^\w\s]?\d)")

@@ -19,7 +19,7 @@ from actors.sources.ports import Ports
 from actors.sources.registry.previewer import Previewer
 from api.nouns import sources
 from api.nouns.context import OperationContext
-from extras.picking.reaching import Picked, PickPage, PickRequest, PickWish
+from extras.picking.records import Picked, PickPage, PickRequest, PickWish
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.tiers import WITH_DIFF, WITH_ENTRIES

@@ -18,10 +18,10 @@ from actors.content.values.kinds import ROOT, path_at
 from actors.content.values.reading import ValueSpan, Writing, values_in
 from actors.content.wording import json_text
 from actors.content.wording.words import digest16, folded, line
-from extras.picking import reaching
+from extras.picking import reaching, records
 from extras.picking.deriving import Kind
 from extras.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
-from extras.picking.reaching import BLOCK_EXCERPT as EXCERPT
+from extras.picking.records import BLOCK_EXCERPT as EXCERPT
 
 MOST: Final = 12
 _SUBJECTS: Final[Mapping[str, str]] = {
@@ -31,11 +31,11 @@ _SUBJECTS: Final[Mapping[str, str]] = {
 """The subject of a condition, by the value's type; a time of day has none."""
 
 
-def values_of(text: str, place: CellLabels | None, writing: Writing) -> tuple[reaching.PickedValue, ...]:
+def values_of(text: str, place: CellLabels | None, writing: Writing) -> tuple[records.PickedValue, ...]:
     label = "" if place is None else f"{place.row} {place.column}".strip()
     found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
     return tuple(
-        reaching.PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(text, one, place, writing))
+        records.PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(text, one, place, writing))
         for one in found
     )
 
@@ -57,13 +57,13 @@ def _said(subject: str, text: str) -> str:
 LONGEST: Final = 1_000  # maximum characters of a selector
 
 
-def pick(asked: reaching.PickRequest) -> reaching.PickPage:
+def pick(asked: records.PickRequest) -> records.PickPage:
     opened = open_page(asked.body, asked.content_type, None, ())
     reaches, no_parts = _reaches(opened, asked)
     return _Picking(asked, opened, reaches, no_parts).page()
 
 
-def _reaches(opened: OpenedPage, asked: reaching.PickRequest) -> tuple[reaching.Reaches | None, str]:
+def _reaches(opened: OpenedPage, asked: records.PickRequest) -> tuple[reaching.Reaches | None, str]:
     """Return the selectors of a document; None, with the reason, if no part of it can be chosen."""
     format, plain = format_of(opened.root), opened.plain
     if plain is None:
@@ -86,7 +86,7 @@ class _Picking:
     """One page while it is shown."""
 
     def __init__(
-        self, asked: reaching.PickRequest, opened: OpenedPage, reaches: reaching.Reaches | None, no_parts: str
+        self, asked: records.PickRequest, opened: OpenedPage, reaches: reaching.Reaches | None, no_parts: str
     ) -> None:
         self._asked, self._wish, self._opened = asked, asked.wish, opened
         self._reaches, self._no_parts = reaches, no_parts
@@ -99,19 +99,19 @@ class _Picking:
         self._items = {item_form(item.url) for item in items}
         self._watched = self._watched_by(asked.wish)
 
-    def page(self) -> reaching.PickPage:
+    def page(self) -> records.PickPage:
         reading, wish = self._reading, self._wish
         words = folded(wish.find).split()
         found = [at for at, text in enumerate(reading.blocks) if all(word in folded(text) for word in words)]
         first = max(0, min(wish.first, len(found) - 1)) if found else 0
         at = None if wish.press is None else _where(wish.press, self._marks)
-        return reaching.PickPage(
+        return records.PickPage(
             title=reading.title,
             format=format_of(self._opened.root),
             total=len(reading.blocks),
             found=len(found),
             first=first,
-            blocks=tuple(map(self._block, found[first : first + reaching.MOST_SHOWN_BLOCKS])),
+            blocks=tuple(map(self._block, found[first : first + records.MOST_SHOWN_BLOCKS])),
             no_parts=self._no_parts,
             now=self._kept(wish.selector, wish.ignore),
             choice=None if at is None or wish.press is None else self._choice(at, wish.press),
@@ -121,7 +121,7 @@ class _Picking:
             trouble=None if reading.trouble is None else str(reading.trouble),
         )
 
-    def _watched_by(self, wish: reaching.PickWish) -> frozenset[int]:
+    def _watched_by(self, wish: records.PickWish) -> frozenset[int]:
         everything = range(len(self._reading.blocks))
         selector, ignore = _inheriting(wish, wish.selector, wish.ignore)
         if self._reaches is None or selector is None:
@@ -130,12 +130,12 @@ class _Picking:
             chosen = _quietly(self._reaches, selector)
         return chosen if self._reaches is None else chosen.difference(*(_quietly(self._reaches, one) for one in ignore))
 
-    def _block(self, at: int) -> reaching.PickBlock:
+    def _block(self, at: int) -> records.PickBlock:
         reading = self._reading
         text, trait = reading.blocks[at], reading.traits[at]
         place = reading.places[at] if reading.places else None
         link = None if self._reaches is None else self._reaches.link(at)
-        return reaching.PickBlock(
+        return records.PickBlock(
             number=at,
             mark=self._marks[at],
             text=text[:EXCERPT],
@@ -152,23 +152,23 @@ class _Picking:
             cells=self._cells(at),
         )
 
-    def _cells(self, at: int) -> tuple[reaching.BlockCell, ...]:
+    def _cells(self, at: int) -> tuple[records.BlockCell, ...]:
         cells = self._reaches.cells(at) if isinstance(self._reaches, LineReaches) else ()
-        return tuple(reaching.BlockCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
+        return tuple(records.BlockCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
 
-    def _values(self, at: int) -> tuple[reaching.PickedValue, ...]:
+    def _values(self, at: int) -> tuple[records.PickedValue, ...]:
         reading = self._reading
         return values_of(reading.blocks[at], reading.places[at] if reading.places else None, self._writing)
 
-    def _choice(self, at: int, press: reaching.PressedBlock) -> reaching.PickChoice:
+    def _choice(self, at: int, press: records.PressedBlock) -> records.PickChoice:
         reaches = self._reaches
         if reaches is None:
-            return reaching.PickChoice(self._block(at), (), press.reach, None)
+            return records.PickChoice(self._block(at), (), press.reach, None)
         chosen, _ = _inheriting(self._wish, self._wish.selector, ())
         joins = press.act == "also" and chosen is not None
         kind = _kind_of(chosen) if joins else None
         if joins and kind is None:
-            return reaching.PickChoice(self._block(at), (), press.reach, None)
+            return records.PickChoice(self._block(at), (), press.reach, None)
         if press.cell:
             made = reaches.cell(at, press.cell) if isinstance(reaches, LineReaches) else {}
         else:
@@ -177,15 +177,15 @@ class _Picking:
                 "like": reaches.like(at, kind),
                 "part": reaches.part(at, kind),
             }
-        known = tuple(reaching.PickReach(name, one, len(reaches.chosen(one))) for name, one in made.items() if one)
+        known = tuple(records.PickReach(name, one, len(reaches.chosen(one))) for name, one in made.items() if one)
         wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
         if wanted is None:
-            return reaching.PickChoice(self._block(at), (), press.reach, None)
+            return records.PickChoice(self._block(at), (), press.reach, None)
         selector, ignore = _with(self._wish, press, wanted.selector)
         fits = all(len(one) <= LONGEST for one in (selector or "", *ignore))
-        return reaching.PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
+        return records.PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
 
-    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> reaching.KeptBlocks | None:
+    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> records.KeptBlocks | None:
         """Return the blocks that a choice keeps, as a check would read them; None if it keeps none."""
         asked, (chosen, without) = self._asked, _inheriting(self._wish, selector, ignore)
         if self._no_parts and (chosen is not None or without):
@@ -201,9 +201,9 @@ class _Picking:
             reading = reading_of(opened.root, blocks_in(opened), narrowed=chosen is not None)
             items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
-        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[: reaching.MOST_SHOWN_BLOCKS])
+        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[: records.MOST_SHOWN_BLOCKS])
         digest = digest16("\0".join(reading.keys[at] for at in kept))
-        return reaching.KeptBlocks(selector, ignore, texts, len(kept), digest, items) if kept else None
+        return records.KeptBlocks(selector, ignore, texts, len(kept), digest, items) if kept else None
 
 
 def _quietly(reaches: reaching.Reaches, selector: str) -> frozenset[int]:
@@ -214,7 +214,7 @@ def _quietly(reaches: reaching.Reaches, selector: str) -> frozenset[int]:
         return frozenset()
 
 
-def _where(press: reaching.PressedBlock, marks: Sequence[str]) -> int | None:
+def _where(press: records.PressedBlock, marks: Sequence[str]) -> int | None:
     """Find the pressed block: the one with the number if unchanged, else the only one like it."""
     if press.number < len(marks) and marks[press.number] == press.mark:
         return press.number
@@ -223,14 +223,14 @@ def _where(press: reaching.PressedBlock, marks: Sequence[str]) -> int | None:
 
 
 def _inheriting(
-    wish: reaching.PickWish, selector: str | None, ignore: tuple[str, ...]
+    wish: records.PickWish, selector: str | None, ignore: tuple[str, ...]
 ) -> tuple[str | None, tuple[str, ...]]:
     """Add the settings of tags to a choice, as `actors/inheritance.py` does."""
     chosen = wish.inherited_selector if selector is None else selector
     return chosen, tuple(dict.fromkeys((*ignore, *wish.inherited_ignore)))
 
 
-def _with(wish: reaching.PickWish, press: reaching.PressedBlock, selector: str) -> tuple[str | None, tuple[str, ...]]:
+def _with(wish: records.PickWish, press: records.PressedBlock, selector: str) -> tuple[str | None, tuple[str, ...]]:
     if press.act == "without":
         return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))
     chosen, _ = _inheriting(wish, wish.selector, ())
@@ -253,7 +253,7 @@ def _headings(reading: PageReading) -> list[str]:
     return found
 
 
-def _kind(trait: int) -> reaching.BlockKind:
+def _kind(trait: int) -> records.BlockKind:
     if trait & (HEADING | TOP):
         return "heading"
     if trait & CONTROL:
@@ -261,4 +261,4 @@ def _kind(trait: int) -> reaching.BlockKind:
     return "cell" if trait & CELL else "item" if trait & ITEM else "text"
 
 
-TASKS: Final[Mapping[str, Callable[[bytes], bytes]]] = {"pick": task_of(reaching.PickRequest, pick)}
+TASKS: Final[Mapping[str, Callable[[bytes], bytes]]] = {"pick": task_of(records.PickRequest, pick)}

@@ -10,8 +10,8 @@ from actors.messages.declaring import Declared, Time, made_of, part_of, record_o
 from actors.messages.requests import DetectRequest, Ignore, Selector, ShownPart
 from api.nouns import sources
 from api.route import Answer, Call, Routes
-from extras.picking import operations, reaching
-from extras.picking.reaching import BlockCell, PickWish, PressedBlock
+from extras.picking import operations, records
+from extras.picking.records import BlockCell, PickWish, PressedBlock
 from storage.records.event import ValueType
 from storage.records.identity import given
 
@@ -55,7 +55,7 @@ class BlockValue(Struct, frozen=True):
     condition: str
 
 
-@shown_whole(reaching.PickBlock)
+@shown_whole(records.PickBlock)
 class PageBlock(Declared, frozen=True):
     """A block: `number` counts from 0, `mark` identifies it later. `text` is cut at 2,000 of `length` characters.
 
@@ -68,12 +68,12 @@ class PageBlock(Declared, frozen=True):
     cells: tuple[BlockCell, ...] = ()
 
 
-@shown_whole(reaching.PickReach)
+@shown_whole(records.PickReach)
 class BlockReach(Declared, frozen=True):
     """A possible reach of a choice, its selector, and the number of blocks that this chooses."""
 
 
-@shown_whole(reaching.PickChoice)
+@shown_whole(records.PickChoice)
 class BlockChoice(Declared, frozen=True):
     """The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
     watches: null if no selector can choose the block.
@@ -84,7 +84,7 @@ class BlockChoice(Declared, frozen=True):
 
 
 @record_of(
-    reaching.PickPage, "fetched_at title format total found first blocks no_parts now choice gone listed part partial"
+    records.PickPage, "fetched_at title format total found first blocks no_parts now choice gone listed part partial"
 )
 class PageBlocks(Declared, frozen=True):
     """A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all
@@ -102,17 +102,17 @@ class PageBlocks(Declared, frozen=True):
     part: ShownPart
 
 
-def _value(found: reaching.PickedValue) -> BlockValue:
+def _value(found: records.PickedValue) -> BlockValue:
     condition = f"{found.place} {found.subject}".strip()
     number = found.value.number if isinstance(found.value.number, int) else None
     return made_of(BlockValue, found.value, found, number=number, condition=condition)
 
 
-def _block(block: reaching.PickBlock) -> PageBlock:
+def _block(block: records.PickBlock) -> PageBlock:
     return made_of(PageBlock, block, values=tuple(map(_value, block.values)))
 
 
-def _picked_page(picked: reaching.Picked) -> PageBlocks:
+def _picked_page(picked: records.Picked) -> PageBlocks:
     page, pressed = picked.page, picked.page.choice
     return made_of(
         PageBlocks,

@@ -31,7 +31,7 @@ from api.dashboard.sources.one import inherited_part, lines_in, settings_in, sho
 from api.nouns import sources
 from api.problems import Refusal
 from extras.picking import operations
-from extras.picking.reaching import ActName, Picked, PickedValue, PickPage, PickWish, PressedBlock, ReachName
+from extras.picking.records import ActName, Picked, PickedValue, PickPage, PickWish, PressedBlock, ReachName
 from storage.records.identity import rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import Source

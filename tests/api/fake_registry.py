@@ -48,7 +48,7 @@ from actors.messages.views import (
 from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address
 from actors.sources.registry.service import changed
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.reaching import Picked, PickPage
+from extras.picking.records import Picked, PickPage
 from storage.errors import StorageError
 from storage.records.identity import SourceId
 from storage.records.message import Message

@@ -21,7 +21,7 @@ BUDGET = {
     "extras/migrate": (3_799, 16),
     "extras/office": (856, 8),
     "extras/people": (3_176, 24),
-    "extras/picking": (2_074, 8),
+    "extras/picking": (1_921, 8),
     "extras/practice": (322, 3),
     "extras/publish": (2_247, 9),
     "extras/receiver": (118, 2),

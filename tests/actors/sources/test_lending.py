@@ -13,7 +13,7 @@ from actors.messages.sources import AddSource, DetectUrl, EditSource
 from actors.sources.lending import Lenders
 from actors.sources.ports import LiveSource
 from extras.picking.operations import PickFromUrl
-from extras.picking.reaching import PickWish
+from extras.picking.records import PickWish
 from storage.records.identity import SourceId
 from storage.records.source import SourceRuntime, Validators
 from tests.actors.sources.checks.test_access import SIGN_IN, TEXT, URL

@@ -10,7 +10,7 @@ import trio
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import DetectRequest
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.reaching import Picked, PickWish, PressedBlock
+from extras.picking.records import Picked, PickWish, PressedBlock
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.registry.test_previewer import ADVERTISED, FEED, PAGE, document
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from actors.content.errors import ContentError
 from extras.picking.picker import pick
-from extras.picking.reaching import BLOCK_EXCERPT as EXCERPT
-from extras.picking.reaching import MOST_SHOWN_BLOCKS, ActName, PickPage, PickRequest, PickWish, PressedBlock, ReachName
+from extras.picking.records import BLOCK_EXCERPT as EXCERPT
+from extras.picking.records import MOST_SHOWN_BLOCKS, ActName, PickPage, PickRequest, PickWish, PressedBlock, ReachName
 from tests.actors.content.written_pages import PROSE, html
 from tests.extras.office.written_files import docx, p, pdf, xlsx
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from actors.messages.sources import AddSource
 from actors.query import parse
 from api.dashboard.forms import InvalidForm
-from extras.picking.reaching import Picked, PickedValue
+from extras.picking.records import Picked, PickedValue
 from extras.picking.screens import PriceForm, query_of
 from storage.records.event import Value
 from tests.api.dashboard.browser import Browser

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from actors.errors import TooSoon
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.reaching import (
+from extras.picking.records import (
     KeptBlocks,
     PickBlock,
     PickChoice,

@@ -11,7 +11,7 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import DetectUrl, EditSource
 from api.dashboard.rendering import environment
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.reaching import (
+from extras.picking.records import (
     BlockCell,
     KeptBlocks,
     PickBlock,

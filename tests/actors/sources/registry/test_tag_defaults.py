@@ -24,7 +24,7 @@ from actors.messages.views import SourceView
 from actors.sources import index as table
 from actors.sources.registry import service as tag_defaults
 from extras.picking.operations import PickFromSource, PickFromUrl
-from extras.picking.reaching import ActName, KeptBlocks, Picked, PickWish, PressedBlock
+from extras.picking.records import ActName, KeptBlocks, Picked, PickWish, PressedBlock
 from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING
 from storage.records.source import TagDefaults
