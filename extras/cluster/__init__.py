@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from actors.extras import Extra, member, members
+from actors.extras import Extra, member
+from actors.extras import members as members_of  # `members` is a package in here
 
 if TYPE_CHECKING:
     from actors.settings import Settings
@@ -55,8 +56,8 @@ def _parts(system: System) -> Sequence[tuple[str, ChildSpec]]:
 
 _CHECKS = "extras.cluster.checks"
 EXTRA = Extra(
-    commands=members("extras.cluster.commands", "standby"),
-    checks=lambda: dict(zip(("PostgreSQL", "replica"), members(_CHECKS, "postgres", "replica")(), strict=True)),
+    commands=members_of("extras.cluster.commands", "standby"),
+    checks=lambda: dict(zip(("PostgreSQL", "replica"), members_of(_CHECKS, "postgres", "replica")(), strict=True)),
     self_tests=lambda: {"PostgreSQL": member(_CHECKS, "build")()},
     engine=_engine,
     ports=_ports,

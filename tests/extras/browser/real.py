@@ -40,7 +40,7 @@ PATIENCE: Mapping[str, float] = {
     "engine.CLOSED_WITHIN": 60.0,
     "engine.EVALUATED_WITHIN": 60.0,
     "engine._AGENT_WITHIN": 60.0,
-    "held.LAST_WORD_WITHIN": 60.0,
+    "holder.LAST_WORD_WITHIN": 60.0,
     "pool.PROOF_DEADLINE": 60.0,
     "pool.READY_WITHIN": 120.0,
 }

@@ -76,7 +76,7 @@ def routes_check_no_scope(patch: pytest.MonkeyPatch) -> None:
 @plant(probes.operations, only="/v1/invitations")
 def keys_exceed_the_role(patch: pytest.MonkeyPatch) -> None:
     storage.sql.stores.people._key.cache_clear()
-    patch.setattr(storage.sql.stores.people, "allowed", lambda scopes, role: tuple(scopes))
+    patch.setattr(storage.records.access, "allowed", lambda scopes, role: tuple(scopes))
 
 
 @plant(probes.operations, only="/v1/tags")

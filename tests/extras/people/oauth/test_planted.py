@@ -112,7 +112,7 @@ def turns_ignored() -> Iterator[None]:
 @contextmanager
 def role_ignored() -> Iterator[None]:
     key_store._key.cache_clear()
-    with patch.object(key_store, "allowed", lambda scopes, role: tuple(scopes)):
+    with patch.object(key_store.access, "allowed", lambda scopes, role: tuple(scopes)):
         yield
     key_store._key.cache_clear()
 
