@@ -1,11 +1,16 @@
 """Reports of the core about its work. An extra makes an observer of them; without one each report does nothing.
 
 The World carries the observer. Actors call it where something happens, and pass nothing else around for its sake.
+
+Counters of the running service: plain numbers in memory, updated in place and read by API, console and
+dashboard. Label values are from closed sets in the code (a tier, an outcome, a cause), never from users, so
+the number of series does not grow with the sources. Adding costs one dict access.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
     from storage.records.source import Source
     from storage.records.trail import Row
     from supervision import ChildSpec
+
 
 # Types of rooms that call the observer are Any here: they import this module.
 _NOTHING: Final = nullcontext()
@@ -108,3 +114,79 @@ class Observer:
 
 
 NO_OBSERVER: Final = Observer()
+
+
+Labels = tuple[str, ...]
+QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+SLOW = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
+LATE = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
+SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0)
+
+
+class Counter:
+    """Counts since the process started, per set of label values."""
+
+    def __init__(self, name: str, says: str, *labels: str) -> None:
+        self.name, self.says, self.labels = name, says, labels
+        self.values: dict[Labels, float] = {} if labels else {(): 0}
+
+    def add(self, *values: str, by: float = 1) -> None:
+        self.values[values] = self.values.get(values, 0) + by
+
+    def total(self) -> float:
+        return sum(self.values.values())
+
+
+class Histogram:
+    """Counts observations by size. bounds: the upper ends of its buckets; one more bucket has no end."""
+
+    def __init__(self, name: str, says: str, bounds: tuple[float, ...]) -> None:
+        self.name, self.says, self.bounds = name, says, bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+
+class Gauge:
+    """A figure that goes up and down."""
+
+    def __init__(self, name: str = "", says: str = "") -> None:
+        self.name, self.says = name, says
+        self.value = 0.0
+
+
+class Metrics:
+    """All counters. Names lack the prefix and suffix that an output format adds."""
+
+    def __init__(self) -> None:
+        self.shipped = Counter("replica_bytes", "Bytes written to the replica.")
+        self.heartbeats = Counter("heartbeats", "Signs of life to a monitor elsewhere.", "outcome")
+        self.spans = Counter("spans", "Spans of traces, by what became of them.", "outcome")
+        self.looks = Counter("looks", "Finished checks of feeds and pages.", "tier", "outcome")
+        self.rendered_looks = Counter("rendered_looks", "Checks with a rendered page.", "outcome")
+        self.look_delay = Histogram("look_delay_seconds", "Time from a check's due time to its end.", LATE)
+        self.events = Counter("events", "Events committed to the log.", "tier")
+        self.commit_time = Histogram("commit_seconds", "How long a group commit of harvests took.", QUICK)
+        self.commit_size = Histogram("commit_harvests", "Harvests in one group commit.", SIZES)
+        self.matches = Counter("matches", "Rows that the matcher put into the outbox.")
+        self.attempts = Counter("attempts", "Requests made to destinations.", "outcome")
+        self.attempt_time = Histogram("attempt_seconds", "How long a request to a destination took.", SLOW)
+        self.settled = Counter("deliveries", "Deliveries by what became of their newest attempt.", "result")
+        self.delivery_delay = Histogram(
+            "delivery_delay_seconds", "From when a delivery was first due to when it was taken.", LATE
+        )
+        self.requests = Counter("http_requests", "Requests that the API answered.", "status")
+        self.streams = Gauge("streams_open", "Live streams that are open.")
+        self.fell_behind = Counter("streams_overtaken", "Streams that retention has overtaken.")
+        self.worker_ends = Counter("worker_kills", "Worker processes ended before their time.", "cause")
+        self.stalls = Counter("loop_stalls", "Steps of a task that held the loop for a second or more.")
+        self.loop_lag = Gauge("loop_lag_seconds", "How late the loop came to a timer at the last measurement.")
+
+    def __iter__(self) -> Iterator[Counter | Histogram | Gauge]:
+        return iter(vars(self).values())
+
+    def counters(self) -> dict[str, Counter]:
+        return {each.name: each for each in self if isinstance(each, Counter)}

@@ -15,8 +15,8 @@ from actors.matcher import Matcher
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import ImportMessage, MatcherMessage, RecorderMessage
 from actors.overseer.overseer import Journal, Overseer, Readiness, StorageWatch
-from actors.pruner import Pruner
 from actors.recorder.actor import Recorder, SigningKeys
+from actors.recorder.pruner import Pruner
 from actors.settings import Settings
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports

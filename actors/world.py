@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import trio
 
-from actors.metrics import Metrics
-from actors.observer import NO_OBSERVER, Observer
+from actors.observer import NO_OBSERVER, Metrics, Observer
 from storage.records.identity import Millis, Seq, id_of, seq_at
 from storage.sql.storage import Storage
 from supervision import Child

@@ -1,6 +1,6 @@
 """API keys, signing keys and the password for the command line, with or without a running service on the data.
 
-Commands and tests make and show keys here; `actors/keys.py` checks them.
+Commands and tests make and show keys here; `api/keys.py` checks them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from actors.keys import BURST, RATE, KeyRefused, new_key
 from actors.settings import Settings
 from actors.signatures import jwks, new_signing_key
 from api.dashboard.account.entry import new_link
+from api.keys import BURST, RATE, KeyRefused, new_key
 from sanderling.data_folder import find_master_key, master_in, working_in
 from sanderling.engines import engine_of
 from sanderling.environment import environ
@@ -151,7 +151,7 @@ def revoke(settings: Settings, word: str) -> ApiKey:
 def make_key(
     name: str, scopes: Names, *, entropy: Callable[[int], bytes], now: Millis, rate: int = RATE, burst: int = BURST
 ) -> tuple[str, ApiKey]:
-    """Return a new key's plaintext and its record; see `actors.keys.new_key`. Raises CommandFailed (USAGE)."""
+    """Return a new key's plaintext and its record; see `api.keys.new_key`. Raises CommandFailed (USAGE)."""
     try:
         return new_key(name, scopes, entropy=entropy, now=now, rate=rate, burst=burst)
     except KeyRefused as error:

@@ -21,7 +21,7 @@ from nacl.pwhash import argon2id
 from actors.egress.transport import SystemResolver, TcpConnector, public_trust, trusting
 from actors.extras import always_on
 from actors.jail.pool import ProcessJail
-from actors.metrics import Metrics
+from actors.observer import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.data_folder import named_vault

@@ -85,9 +85,8 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     _tell_flaws(log, "kind.refused", messengers.flaws)
     kinds = partial(kinds_of, messengers, mail_of(settings), languages=languages_for(settings))
     _refuse_bad_addresses(settings)
-    certificate = _certificate(settings)
+    certificate, listening = _certificate(settings), Listening()
     await _refuse_weak_jail(settings)
-    listening = Listening()
     settings = await _listen(listening, settings)
     startup = StartupListener(settings.public_url(), certificate)
     listening.give_up = startup.give_up

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from actors.matcher import Lag
-from actors.metrics import Labels
+from actors.observer import Labels
 from actors.overseer.overseer import Overseer
 from actors.sources.schedule.silence import OverdueMonitor
 from actors.world import World

@@ -19,7 +19,7 @@ from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.messages.workers import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
-from actors.ordering import in_turns
+from actors.sources.ordering import in_turns
 from actors.world import World
 from storage.errors import StorageError
 from supervision import Child, Mailbox, Reply, Stopping, Unanswered

@@ -21,8 +21,8 @@ from actors.errors import DomainError, LibraryFull
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
-from actors.ordering import KeyedLocks, in_turns
 from actors.sources.importer import reason_of
+from actors.sources.ordering import KeyedLocks, in_turns
 from actors.templates.template import (
     BadParameters,
     ParameterError,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, NotFound
-from actors.keys import BURST, RATE, new_key
+from api.keys import BURST, RATE, new_key
 from api.nouns import destinations, sources
 from api.nouns.context import OperationContext, check_pace, existing
 from api.problems import invalid

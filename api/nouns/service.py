@@ -1,6 +1,6 @@
 """The service itself: public signing keys and health, which need no key, and all metrics in the Prometheus text format.
 
-The metrics are plain numbers in memory (`actors/metrics.py`), formatted at each scrape. The process's own (memory,
+The metrics are plain numbers in memory (`actors/observer.py`), formatted at each scrape. The process's own (memory,
 processor time, open files) keep the names that the client library gives them everywhere.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import trio
 
 from actors.app_context import AppContext
-from actors.metrics import Counter, Gauge, Histogram
+from actors.observer import Counter, Gauge, Histogram
 from api.problems import FieldError, Refusal
 from api.route import PUBLIC, Answer, Call, Routes
 from storage.records.identity import Millis, rfc3339

@@ -37,9 +37,9 @@ from hypercorn.typing import ConnectionState
 
 from actors.app_context import AppContext
 from actors.extras import always_on
-from actors.keys import SCOPES
 from actors.world import Certificate, Renewal
 from api.app import Api, make_admin_app, make_app, make_metrics_app
+from api.keys import SCOPES
 from api.problems import MEDIA, Refusal
 from api.ratelimit import ConnectionLimit, LimitReached
 from api.server.http1 import Exchange, Fault, Http1, LiveStream, Park, probed, refused

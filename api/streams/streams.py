@@ -21,8 +21,8 @@ import trio
 
 from actors.app_context import AppContext
 from actors.messages.declaring import made_of
-from actors.metrics import Gauge
 from actors.notification.headline import ListedEvent, headline
+from actors.observer import Gauge
 from actors.settings import Settings
 from actors.world import Jail
 from api.fields import admin as wire

@@ -10,7 +10,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "delivery": ("actors/delivery",),
     "source": ("actors/sources",),
     "reader": ("api/streams/reader.py", "api/streams/streams.py", "api/nouns/streams.py", "storage/tail.py"),
-    "retention": ("actors/pruner.py", "storage/retention.py"),
+    "retention": ("actors/recorder/pruner.py", "storage/retention.py"),
     "registry": (
         "actors/sources/registry/actor.py",
         "actors/sources/registry/service.py",

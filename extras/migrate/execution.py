@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from actors.messages.requests import NewSource
-from actors.ordering import in_turns
+from actors.sources.ordering import in_turns
 from extras.migrate import drafting
 from sanderling.client.api import Client, WaitingClient, status_of, why_refused
 from sanderling.exits import CommandFailed

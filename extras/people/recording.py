@@ -16,9 +16,9 @@ from msgspec import UNSET, json, structs
 from werkzeug.datastructures import Headers
 
 from actors.errors import DomainError
-from actors.keys import SCOPES
 from api.application import Application
 from api.dashboard.screen import Go, Screen, Visit
+from api.keys import SCOPES
 from api.problems import Refusal
 from api.route import Answer, Call, Route
 from storage.errors import StorageError

@@ -16,7 +16,7 @@ from zlib import crc32
 import msgspec
 import trio
 
-from actors.ordering import KeyedLocks
+from actors.sources.ordering import KeyedLocks
 from actors.world import World
 from api.nouns.context import OperationContext
 from api.nouns.events import END, TimeWindow, find

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import trio
 
-from actors.metrics import Counter
+from actors.observer import Counter
 from extras.tracing.identity import is_sampled
 from extras.tracing.span import Span
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.destination_kinds.answer import Answer
-from actors.metrics import Counter, Histogram, Metrics
+from actors.observer import Counter, Histogram, Metrics
 
 
 def test_a_counter_counts_apart_for_each_set_of_labels() -> None:

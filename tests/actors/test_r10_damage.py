@@ -10,8 +10,8 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.messages.workers import SaveStates
-from actors.pruner import ROUND
 from actors.recorder.actor import signing_keys
+from actors.recorder.pruner import ROUND
 from actors.settings import Settings
 from actors.system import System
 from api.refusals import refusal_of

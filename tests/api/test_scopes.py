@@ -7,7 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from actors.keys import SCOPES as SAID
+from api.keys import SCOPES as SAID
 from api.route import Route
 from sanderling.commands.keys import create
 from tests.api.house import House
@@ -54,7 +54,7 @@ async def test_s8_a_key_for_alerts_alone_can_still_delete_them(house: House) -> 
 
 
 def test_s8_table_form_and_help_say_which_scope_requires_which() -> None:
-    """The routes are the truth; the form shows `actors.keys.SCOPES`."""
+    """The routes are the truth; the form shows `api.keys.SCOPES`."""
     page = (ROOT / "docs/security-access.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w:]+)`(?:, `[\w:]+`)* \| (.+) \|$", page, re.M))
     reading = {"stream:read", "sources:read", "alerts:read"}

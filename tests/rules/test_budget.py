@@ -8,9 +8,9 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (1_801, 10),
     "storage": (8_803, 41),
-    "actors": (40_146, 186),
-    "api": (18_231, 86),
-    "sanderling": (8_903, 44),
+    "actors": (40_056, 184),
+    "api": (18_318, 87),
+    "sanderling": (8_902, 44),
     "extras/agents": (1_615, 11),
     "extras/apply": (3_054, 16),
     "extras/browser": (3_461, 12),

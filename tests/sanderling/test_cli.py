@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.keys import SCOPES
 from actors.setting_table import declared
+from api.keys import SCOPES
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from extras.manual.references import tree

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import trio
 
-from actors.keys import SCOPES
+from api.keys import SCOPES
 from sanderling.keyring import make_key
 from storage.records.access import ApiKey
 from storage.records.identity import Millis

@@ -13,7 +13,8 @@ from typing import Any
 from unittest.mock import patch
 
 from actors import matcher as matching
-from actors import parts, pruner
+from actors import parts
+from actors.recorder import pruner
 from api.streams import reader
 from extras.publish import newest
 from storage.records.identity import Millis

@@ -14,12 +14,12 @@ from actors.errors import TooSoon, Unprocessable
 from actors.inheritance import shown_part
 from actors.messages.requests import DetectRequest, Preview, Previewed
 from actors.messages.sources import DetectUrl, PreviewSource
-from actors.ordering import KeyedLocks
 from actors.sources.checks.access import Renewal, cache_key
 from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
 from actors.sources.detection import Classification, classify, classify_request, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
+from actors.sources.ordering import KeyedLocks
 from actors.sources.page import PagePart, check_selectors, preview_page
 from actors.sources.ports import Ports
 from actors.sources.push.frames import LISTEN

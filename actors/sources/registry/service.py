@@ -21,13 +21,13 @@ from actors.messages.requests import NewSource, SourcePatch, defaults_of
 from actors.messages.sources import AddSource, SetTagDefaults, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.messages.workers import Record
-from actors.ordering import KeyedLocks
 from actors.sources import detection as pending
 from actors.sources.checks import progress
 from actors.sources.checks.fetch import BodyCheck, host_of, in_jail
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.detection import Classification, classify, classify_request, domain_error, with_title
 from actors.sources.index import SourceIndex, from_storage, with_record
+from actors.sources.ordering import KeyedLocks
 from actors.sources.page import PagePart, check_selectors, no_match_text, preview_page
 from actors.sources.polling import first_state
 from actors.sources.ports import LiveSource, Ports, new_version

@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
-from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from api.dashboard.account.entry import check_again
 from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
+from api.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from api.nouns import keys as acts
 from api.nouns.context import existing
 from storage.records.access import ApiKey

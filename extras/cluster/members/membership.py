@@ -33,8 +33,8 @@ from msgspec.structs import replace
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
 from actors.messages.workers import SaveStates
-from actors.ordering import KeyedLocks
 from actors.sources.index import SourceIndex, from_storage
+from actors.sources.ordering import KeyedLocks
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.service import TagDefaultsService
 from actors.sources.schedule.pause import PauseSwitch

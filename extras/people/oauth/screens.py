@@ -9,10 +9,10 @@ from urllib.parse import urlencode, urlsplit
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
-from actors.keys import CHANNEL_SCOPE, SCOPES
 from actors.language.speaking import noted, say
 from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
+from api.keys import CHANNEL_SCOPE, SCOPES
 from api.problems import Refusal
 from extras.people.oauth import endpoint, operations, tokens
 from extras.people.oauth.endpoint import AUTHORIZE

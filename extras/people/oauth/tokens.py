@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from actors.keys import BURST, CHANNEL_SCOPE, RATE, SCOPES, KeyRefused, check_scope, new_key
+from api.keys import BURST, CHANNEL_SCOPE, RATE, SCOPES, KeyRefused, check_scope, new_key
 from storage.records.access import TOKEN_LIFE, ApiKey, OAuthGrant, RefreshToken, Role, allowed
 from storage.records.identity import Millis
 

@@ -16,8 +16,7 @@ from actors.egress.address import HostAliases
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.workers import Record
-from actors.metrics import Metrics
-from actors.observer import NO_OBSERVER
+from actors.observer import NO_OBSERVER, Metrics
 from actors.signatures import new_signing_key
 from storage.append import events_of
 from storage.records.destination import Match

@@ -21,7 +21,6 @@ from actors.delivery.actor import CONTENT
 from actors.destination_kinds.email import MailTexts
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
-from actors.keys import SCOPES
 from actors.language.catalogues import CONTEXT, entries_of
 from actors.language.sentences import patterns
 from actors.notification.message_language import MessageTexts
@@ -31,6 +30,7 @@ from actors.setting_table import declared
 from actors.templates.template import built_in as built_in_templates
 from api.dashboard.rendering import environment, said_by_scripts
 from api.dashboard.table import SCREENS
+from api.keys import SCOPES
 from api.problems import KINDS, RULES
 from sanderling_client.receiver.receipt import WHYS
 from storage.records import source

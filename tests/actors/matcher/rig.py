@@ -10,8 +10,7 @@ import msgspec
 
 from actors.matcher import Matcher
 from actors.messages.workers import MatcherMessage
-from actors.metrics import Metrics
-from actors.observer import NO_OBSERVER
+from actors.observer import NO_OBSERVER, Metrics
 from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret

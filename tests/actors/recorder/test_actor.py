@@ -12,8 +12,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.messages.workers import Record, RecorderMessage, SaveStates
-from actors.metrics import Metrics
-from actors.observer import NO_OBSERVER
+from actors.observer import NO_OBSERVER, Metrics
 from actors.recorder.actor import PARKED, REFUSAL_FOR, STUCK_AFTER, Recorder, SigningKeys
 from actors.signatures import jwks, new_signing_key
 from sanderling_client.verify import check_encoded

@@ -9,8 +9,8 @@ import msgspec
 import trio
 from msgspec.structs import replace
 
-from actors.keys import new_key
 from actors.recorder.event_builder import build
+from api.keys import new_key
 from storage.append import events_of
 from storage.records.access import Password
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Draft, Op, Spans, Stored

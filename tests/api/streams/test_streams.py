@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
-from actors.metrics import Gauge
+from actors.observer import Gauge
 from api.streams.streams import Streams
 from storage.records.identity import START, id_of
 from storage.tail import Tail

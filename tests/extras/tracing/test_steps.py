@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from actors.metrics import Metrics
-from actors.observer import NO_STEPS
+from actors.observer import NO_STEPS, Metrics
 from extras.tracing.identity import root_of, trace_of_look
 from extras.tracing.observer import MOST, LookSteps
 from extras.tracing.span import Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from actors.metrics import Metrics
+from actors.observer import Metrics
 from extras.tracing.span import INTERNAL, Span
 from extras.tracing.tracer import BATCH, MOST, Tracer
 

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from actors.keys import BURST, RATE
+from api.keys import BURST, RATE
 from sanderling.client.lines import piped
 from sanderling.commands.keys import KEY_LIST
 from sanderling.exits import CommandFailed, Exit

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from api import key_face
 from api.auth import identify
 from extras.people.oauth import endpoint, operations, tokens
+from storage.records import access
 from storage.records.access import OAuthGrant, RefreshToken
 from storage.records.identity import Millis
 from storage.sql.stores import people as key_store
@@ -112,7 +113,7 @@ def turns_ignored() -> Iterator[None]:
 @contextmanager
 def role_ignored() -> Iterator[None]:
     key_store._key.cache_clear()
-    with patch.object(key_store.access, "allowed", lambda scopes, role: tuple(scopes)):
+    with patch.object(access, "allowed", lambda scopes, role: tuple(scopes)):
         yield
     key_store._key.cache_clear()
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from actors.keys import SCOPES
+from api.keys import SCOPES
 from extras.agents.tools import TOOLS
 from extras.people.oauth.tokens import TOOLS as TOOL_SCOPES
 from storage.records.access import Role, allowed

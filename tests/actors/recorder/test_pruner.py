@@ -12,9 +12,9 @@ import msgspec
 import pytest
 import trio
 
-from actors import pruner as pruner_module
-from actors.pruner import MOST_BACK, Pruner, room_of_pictures
+from actors.recorder import pruner as pruner_module
 from actors.recorder.event_builder import Identifiers
+from actors.recorder.pruner import MOST_BACK, Pruner, room_of_pictures
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
 from storage.records.access import KeptCall, Password, Session
@@ -327,7 +327,7 @@ async def test_r9_deletion_stops_at_the_last_matched_event(at: int | None, befor
 async def test_r12_no_more_than_a_part_of_the_log_goes_by_age_in_one_round(
     monkeypatch: pytest.MonkeyPatch, autojump_clock: object
 ) -> None:
-    monkeypatch.setattr("actors.pruner.most_aged", lambda *_: 4)
+    monkeypatch.setattr("actors.recorder.pruner.most_aged", lambda *_: 4)
     monkeypatch.setattr("storage.retention.SLICE", 2)
     clock, disk = Clock(), Disk()
     storage = await a_log(clock, range(12), disk)
