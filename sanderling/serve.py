@@ -282,7 +282,10 @@ class ReadyNotifier:
         self._log, self._terminal = log, terminal
 
     def after(self, front: Front) -> Front:
-        return lambda context: (*front(context), ChildSpec("announcer", partial(self._run, context.storage), shutdown=1.0))
+        return lambda context: (
+            *front(context),
+            ChildSpec("notifier", partial(self._run, context.storage), shutdown=1.0),
+        )
 
     async def _run(self, storage: Storage, child: Child) -> None:
         self._log("serve.ready", url=self._url, data=self._data, version=__version__)

@@ -119,9 +119,7 @@ class Guard:
             try:
                 found = await self._resolver.resolve(host)
             except ResolveFailed as error:
-                blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
-                blame = Blame.REMOTE_TRANSIENT if isinstance(error, ZoneSilent) else blame
-                raise CheckFailed(blame, f"{host} does not resolve: {error.reason}") from None
+                raise _unresolved(host, error) from None
         if not found or len(found) > MOST_ADDRESSES:
             raise CheckFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
@@ -143,6 +141,12 @@ class Guard:
         first = ":" in found[0]
         families = ([a for a in found if (":" in a) == is_v6] for is_v6 in (first, not first))
         return tuple(filter(None, chain.from_iterable(zip_longest(*families))))
+
+
+def _unresolved(host: str, error: ResolveFailed) -> CheckFailed:
+    blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
+    blame = Blame.REMOTE_TRANSIENT if isinstance(error, ZoneSilent) else blame
+    return CheckFailed(blame, f"{host} does not resolve: {error.reason}")
 
 
 def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> CheckFailed:

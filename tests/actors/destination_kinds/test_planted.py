@@ -229,7 +229,7 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
     (
         "an address is no secret",
         with_an_error_inside,
-        lambda: patch.object(destinations, "visible_address", lambda k, u: u),
+        lambda: patch.object(values, "visible_address", lambda k, u: u),
     ),
     (
         "private values lie open",

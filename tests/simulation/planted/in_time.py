@@ -15,10 +15,10 @@ from actors.sources.feed.reader import NewEntriesDecision, decide
 from actors.sources.health import notices as troubles
 from actors.sources.health.notices import FailureTimer
 from actors.sources.polling import PolledSource
+from storage.records import event
 from storage.records.event import Draft
 from storage.records.source import Harvest
 from storage.records.tiers import TIERS, Kind
-from storage.sql.stores import log
 
 
 def batches_are_moves() -> AbstractContextManager[Any]:
@@ -49,7 +49,7 @@ def held_entries_matched() -> AbstractContextManager[Any]:
     def wrong(draft: Draft) -> int:
         return Kind.NOTICE if draft.alert_type is not None else TIERS[draft.source_type].kinds[0]
 
-    return patch.object(log, "kind_of", wrong)
+    return patch.object(event, "kind_of", wrong)
 
 
 def alerts_read_now_and_then() -> AbstractContextManager[Any]:

@@ -112,7 +112,7 @@ def old_secrets_sign_for_ever() -> Plant:
     def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
         return tuple(secret.value for secret in secrets)
 
-    return patch.object(signatures, "live", wrong)
+    return patch.object(signatures, "live_secrets", wrong)
 
 
 def old_secrets_stop_at_once() -> Plant:
@@ -121,7 +121,7 @@ def old_secrets_stop_at_once() -> Plant:
     def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
         return (secrets[0].value,)
 
-    return patch.object(signatures, "live", wrong)
+    return patch.object(signatures, "live_secrets", wrong)
 
 
 # --- meaning of answers ----------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def gone_is_a_failure() -> Plant:
     def wrong(standing: DestinationStatus, answer: Answer, at: Millis) -> Any:
         return right(standing, answer._replace(status=500) if answer.status == 410 else answer, at)
 
-    return patch.object(acting, "after", wrong)
+    return patch.object(status, "after", wrong)
 
 
 def one_success_does_not_count() -> Plant:
@@ -170,7 +170,7 @@ def one_success_does_not_count() -> Plant:
     def wrong(standing: DestinationStatus, answer: Answer, at: Millis) -> Any:
         return (standing, None) if answer.delivered else right(standing, answer, at)
 
-    return patch.object(acting, "after", wrong)
+    return patch.object(status, "after", wrong)
 
 
 def settled_before_the_post() -> Plant:
@@ -370,7 +370,7 @@ def disabling_unreported() -> Plant:
         found = right(destination, standing, news, matched)
         return replace(found, owes=destination.owes) if quiet else found
 
-    return patch.object(acting, "with_status", wrong)
+    return patch.object(status, "with_status", wrong)
 
 
 def debts_paid_late() -> Plant:

@@ -48,11 +48,17 @@ def commits_reported_before_they_are_made() -> AbstractContextManager[Any]:
 def deliveries_in_traces_of_their_own() -> AbstractContextManager[Any]:
     """A delivery's trace comes from its event's id, whichever check found it."""
 
-    def wrong(body: bytes) -> TracedEvent | None:
+    right = traced.begun
+
+    def reread(body: bytes) -> TracedEvent | None:
         told = told_in(body)
         return None if told is None else told._replace(trace=trace_of_event(told.id))
 
-    return patch.object(traced, "told_in", wrong)
+    def wrong(*given: Any) -> TracedAttempt | None:
+        with patch.object(traced, "told_in", reread):
+            return right(*given)
+
+    return patch.object(traced, "begun", wrong)
 
 
 def attempts_called_otherwise_at_their_end() -> AbstractContextManager[Any]:
