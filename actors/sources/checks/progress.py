@@ -78,12 +78,31 @@ def succeeded(
         due = min(due, Millis(result.at + round(limits.floor * 1000)))
     at, unchanged = result.at, 0 if result.changed else hot.unchanged + 1
     last_event, since = at if result.events else hot.last_event_at, private_since(hot, at) if result.private else None
-    hot = replace(hot, looks=hot.looks + 1, unchanged=unchanged, events=hot.events + result.events)
-    hot = replace(hot, last_look_at=at, last_success_at=at, last_event_at=last_event, next_look_at=due, not_before=None)
-    hot = replace(hot, rendered=result.rendered, lent=result.lent, private=result.private, private_since=since)
-    hot = replace(hot, last_status=result.status, last_error=None, validators=result.validators, breaker=BreakerState())
     scores, pace = scored(hot.scores, day_of(at), health.score), cadence.encode(Pace(rhythm, hints))
-    return replace(hot, health=health, scores=scores, interval=interval, pace=pace, pulse=silence.encode(silences))
+    return replace(
+        hot,
+        looks=hot.looks + 1,
+        unchanged=unchanged,
+        events=hot.events + result.events,
+        last_look_at=at,
+        last_success_at=at,
+        last_event_at=last_event,
+        next_look_at=due,
+        not_before=None,
+        rendered=result.rendered,
+        lent=result.lent,
+        private=result.private,
+        private_since=since,
+        last_status=result.status,
+        last_error=None,
+        validators=result.validators,
+        breaker=BreakerState(),
+        health=health,
+        scores=scores,
+        interval=interval,
+        pace=pace,
+        pulse=silence.encode(silences),
+    )
 
 
 def private_since(hot: SourceRuntime, at: Millis) -> Millis:
@@ -122,9 +141,19 @@ def failed(hot: SourceRuntime, failure: CheckFailed, now: Millis, limits: Limits
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the reason explains the old score
         health = health.explained(Message(f"{failure.reason[:1].upper()}{failure.reason[1:]}."))
     scores, pulse = scored(hot.scores, day_of(now), health.score), silence.encode(silences)
-    hot = replace(hot, breaker=breaker_state(state, failures), health=health, scores=scores, pulse=pulse)
-    hot = replace(hot, looks=hot.looks + 1, last_status=failure.status, last_error=failure.reason)
-    return replace(hot, last_look_at=now, next_look_at=Millis(retry), not_before=not_before)
+    return replace(
+        hot,
+        breaker=breaker_state(state, failures),
+        health=health,
+        scores=scores,
+        pulse=pulse,
+        looks=hot.looks + 1,
+        last_status=failure.status,
+        last_error=failure.reason,
+        last_look_at=now,
+        next_look_at=Millis(retry),
+        not_before=not_before,
+    )
 
 
 def _growing_hold(hot: SourceRuntime) -> float:

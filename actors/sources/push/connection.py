@@ -55,8 +55,17 @@ def after_connect(
 ) -> SourceRuntime:
     row = look(now, Verdict.UNCHANGED, status, ms=ms)
     since = progress.private_since(hot, now) if private else None
-    hot = replace(hot, trail=noted(hot.trail, row), private=private, private_since=since)
-    return replace(hot, last_look_at=now, last_success_at=now, next_look_at=None, last_status=status, last_error=None)
+    return replace(
+        hot,
+        trail=noted(hot.trail, row),
+        private=private,
+        private_since=since,
+        last_look_at=now,
+        last_success_at=now,
+        next_look_at=None,
+        last_status=status,
+        last_error=None,
+    )
 
 
 def after_minute(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
@@ -66,8 +75,16 @@ def after_minute(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRunti
         silences = silence.after_change(silences)
     health, silences = score.after_success(hot.health, silences, why=minute.why if defect else "")
     scores, pulse = scored(hot.scores, day_of(now), health.score), silence.encode(silences)
-    hot = replace(hot, breaker=BreakerState(), health=health, scores=scores, pulse=pulse)
-    return replace(hot, not_before=None, last_look_at=now, last_success_at=now)
+    return replace(
+        hot,
+        breaker=BreakerState(),
+        health=health,
+        scores=scores,
+        pulse=pulse,
+        not_before=None,
+        last_look_at=now,
+        last_success_at=now,
+    )
 
 
 def after_close(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) -> SourceRuntime:
