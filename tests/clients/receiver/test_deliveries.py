@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,12 +43,20 @@ ENVELOPED = b'{"specversion":"1.0","data":{"id":"three","source_id":"s"}}'
 
 
 def worked(folder: Path, *ids: str) -> bool:
+    """Wait until the work has seen these events and the receiver has stored that: killed between, it works again."""
     path = folder / "worked"
     for _ in range(1000):
-        if path.exists() and path.read_text().splitlines() == list(ids):
+        if path.exists() and path.read_text().splitlines() == list(ids) and settled(folder):
             return True
         time.sleep(0.02)
     return False
+
+
+def settled(folder: Path) -> bool:
+    if (folder / "deliveries.db").exists():
+        with closing(sqlite3.connect(folder / "deliveries.db", timeout=10)) as store:
+            return not store.execute("SELECT 1 FROM delivery WHERE NOT done").fetchone()
+    return any(folder.glob("deliveries/*.done")) and not any(folder.glob("deliveries/*.json"))
 
 
 @pytest.fixture(params=PROGRAMS)
