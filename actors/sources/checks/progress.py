@@ -214,7 +214,9 @@ def rescheduled(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) ->
 
 
 def newer(known: SourceRuntime, stored: SourceRuntime) -> SourceRuntime:
-    return known if known.looks > stored.looks else stored
+    """Return the state with more checks. A push source counts frames, so its connections are compared by time."""
+    known_at, stored_at = known.last_look_at or 0, stored.last_look_at or 0
+    return known if (known.looks, known_at) > (stored.looks, stored_at) else stored
 
 
 def is_urgent(before: SourceRuntime, after: SourceRuntime) -> bool:

@@ -437,6 +437,20 @@ async def test_admitted_frames_are_committed_at_a_stop(autojump_clock: object) -
         assert [event["content"] for event in await service.events()] == ["at the last moment"]
 
 
+async def test_an_edit_beside_an_unfinished_sweep_keeps_the_last_connection(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="")).view.source.id
+        await trio.sleep(5)
+        live = service.registry.table.get(source)
+        connected_at = live.hot.last_look_at
+        live.unsaved = False  # the sweep has taken this state, and storage still has the one before
+        view = await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(title="Tide"), reply))
+        assert view.hot.last_look_at == connected_at
+        await trio.sleep(5)
+
+
 async def test_frames_received_while_storage_fails_are_not_lost_at_a_stop(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
