@@ -15,10 +15,10 @@ from typing import assert_never
 
 import trio
 
-from supervision.child import Child, ChildSpec, run_child
+from supervision.child import Child, ChildSpec, Tree, run_child
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
 from supervision.policy import Alarm, Exit, GiveUp, Limit, Quarantine, Restart, decide, is_alarming
-from supervision.status import ChangeListener, State, StateChange, StepClock, Tree
+from supervision.status import ChangeListener, State, StateChange, StepClock
 
 SLICE = 10_000
 STOP_SLICE = 500  # children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most

@@ -18,10 +18,10 @@ from typing import assert_never
 
 import trio
 
-from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, run_child
+from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, Tree, run_child
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Exit, GiveUp, Limit, Quarantine, Restart, decide
-from supervision.status import State, StateChange, StepClock, Tree
+from supervision.status import State, StateChange, StepClock
 
 
 class Supervisor(Tree):
