@@ -18,13 +18,14 @@ TEST_HINT = case $$code in \
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: languages help setup run test test-long check lint simulate simulate-d1 walk bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: languages help setup run test test-long check clients lint simulate simulate-d1 walk bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make test      the tests to run before a change, 8 minutes   (ARGS=\"tests/api -x\", WORKERS=0)"
 	@echo "make test-long  the rest: simulated worlds, planted bugs, crowds, journeys; CI runs both"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
+	@echo "make clients   the generated parts of both API clients"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make walk      worlds of all kinds, with seeds that the commit draws (WORLDS=20)"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds each (SEEDS=200)"
@@ -68,7 +69,11 @@ test-long:
 check: lint
 	$(PYTHON_IN) -m pytest tests/rules tests/docs
 
-lint:
+clients:
+	@bin/setup test
+	@$(PYTHON_IN) -m clients.generate
+
+lint: clients
 	@bin/setup check
 	$(PYTHON_IN) -m ruff check .
 	$(PYTHON_IN) -m ruff format --check .
@@ -195,7 +200,7 @@ binary:
 	@bin/setup build
 	@release/build.sh
 
-wheel:
+wheel: clients
 	@bin/setup check
 	@release/wheel.sh
 

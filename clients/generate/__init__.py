@@ -1,5 +1,5 @@
 """Makes the records and operations of both clients out of the description of the API.
 
-`python -m clients.generate` writes them, from the code beside it; a test fails while they are stale. `model.py` reads
-the OpenAPI document, `python.py` and `typescript.py` print what it found. What is written by hand knows no operation.
+`make clients` writes them; Git ignores them. Releases, `make lint` and the tests write them first. `model.py` reads
+the OpenAPI document, `python.py` and `typescript.py` print the code. The parts written by hand know no operation.
 """

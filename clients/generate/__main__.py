@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from api.openapi.document import ROUTES, document
@@ -27,9 +28,12 @@ def files() -> dict[Path, str]:
 
 
 def main() -> None:
-    """Write them."""
+    """Write those that changed, each in one step: the workers of a test run do it at once."""
     for path, text in files().items():
-        path.write_text(text, "utf-8")
+        if not path.exists() or path.read_text("utf-8") != text:
+            part = path.with_suffix(f".{os.getpid()}.part")
+            part.write_text(text, "utf-8")
+            part.replace(path)
 
 
 if __name__ == "__main__":

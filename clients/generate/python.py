@@ -10,7 +10,7 @@ from clients.generate.model import Api, Field, Operation, Record, Type, pascal, 
 
 HEAD = '''"""{says}
 
-Generated from the description of the API (`python -m clients.generate`); edits are lost.
+Generated from the description of the API (`make clients`); edits are lost.
 """
 
 from __future__ import annotations

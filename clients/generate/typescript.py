@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clients.generate.model import Api, Field, Operation, Record, Type, camel, plural
 
 HEAD = """// {says}
-// Generated from the description of the API (`python -m clients.generate`); edits are lost.
+// Generated from the description of the API (`make clients`); edits are lost.
 
 """
 _PLAIN = {"text": "string", "int": "number", "float": "number", "bool": "boolean", "null": "null", "any": "unknown"}

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from clients.generate.__main__ import main
 from tests.api.house import House, make_house, running
 from tests.clients.building import build
+
+main()  # the tests import what it writes
 
 
 @pytest.fixture
