@@ -109,11 +109,47 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
             assert_never(node)
 
 
+class Way(NamedTuple):
+    """One way to match a query: a text needs all of `keys`, one of each of `choices`, and none of `forbidden`. `sure`:
+    such a text matches; else the query is evaluated.
+    """
+
+    keys: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...]
+    forbidden: tuple[str, ...]
+    sure: bool
+
+    def is_open(self, text: frozenset[str]) -> bool:
+        """Return whether a text with these keys, or with some of them on another side, can match."""
+        return text.issuperset(self.keys) and not any(map(text.isdisjoint, self.choices))
+
+
+def ways(root: Node) -> tuple[Way, ...]:
+    """Return the ways to match a query: a text for which none is open can't match."""
+    found = []
+    for part in root.parts if isinstance(root, AnyOf) else (root,):
+        parts = part.parts if isinstance(part, All) else (part,)
+        required = needs(part)
+        keys = tuple(keys[0] for keys in required if len(keys) == 1)
+        choices = tuple(keys for keys in required if len(keys) > 1)
+        forbidden = tuple(key for each in parts if isinstance(each, Not) for key in _keys_of(each.part))
+        sure = all(_keys_of(each.part if isinstance(each, Not) else each) for each in parts)
+        found.append(Way(keys, choices, forbidden, sure))
+    return tuple(found)
+
+
+def _keys_of(node: Node) -> tuple[str, ...]:
+    """Return the keys of a word or an OR of words, which decide it; none of other nodes."""
+    parts = node.parts if isinstance(node, AnyOf) else (node,)
+    words = [part for part in parts if isinstance(part, Word)]
+    return tuple(key for word in words for key in word.keys) if len(words) == len(parts) else ()
+
+
 def needs(node: Node) -> tuple[tuple[str, ...], ...]:
     """Return the keys of each required word: a text that lacks all keys of one word cannot match."""
     match node:
-        case Word(_, keys):
-            return (keys,)
+        case Word() | AnyOf():
+            return (keys,) if (keys := _keys_of(node)) else ()
         case Condition():
             return (node.keys,)
         case All(parts):
@@ -123,11 +159,6 @@ def needs(node: Node) -> tuple[tuple[str, ...], ...]:
             return tuple(unit.keys for path in exact_paths for unit in path if isinstance(unit, Word))
         case _:
             return ()
-
-
-def is_words(node: Node) -> bool:
-    """Whether a text with all keys from `needs` surely matches."""
-    return isinstance(node, Word) or (isinstance(node, All) and all(is_words(part) for part in node.parts))
 
 
 def _of_unit(unit: Unit, cost: Cost) -> Anchors:
@@ -162,8 +193,7 @@ class _Entry:
     query: Query
     scopes: tuple[str | None, ...]
     wide: frozenset[str] | None
-    needs: tuple[tuple[str, ...], ...]
-    is_words: bool
+    ways: tuple[Way, ...]
     anchors: Anchors | None
 
 
@@ -214,15 +244,16 @@ class _Table(NamedTuple):
             found.update(self.sure_prefix.get(prefix, ()))
             candidates.update(self.maybe_prefix.get(prefix, ()))
         if isinstance(text, EventSide):  # its keys only show possible matches: words may be on both sides
-            possible = (entry for entry in found | candidates if not any(map(keys.isdisjoint, entry.needs)))
+            possible = (entry for entry in found | candidates if any(way.is_open(keys) for way in entry.ways))
             return {entry: None for entry in possible if matches(entry.query, text)}
         for entry in candidates:
-            for required in entry.needs:
-                if keys.isdisjoint(required):
+            for required, choices, forbidden, sure in entry.ways:  # as `is_open`, without a call
+                if not keys.issuperset(required) or (choices and any(map(keys.isdisjoint, choices))):
+                    continue
+                if not (forbidden and not keys.isdisjoint(forbidden)):
+                    if sure or holds(entry.query.root, text, keys, code):
+                        found[entry] = None
                     break
-            else:
-                if entry.is_words or holds(entry.query.root, text, keys, code):
-                    found[entry] = None
         return found
 
     def _prefixes(self, text: AnalysedText | EventSide) -> list[str]:
@@ -270,8 +301,7 @@ class StandingQueries:
             query=query,
             scopes=tuple(bound) if narrow else (None,),
             wide=frozenset(bound) if bound and not narrow else None,
-            needs=needs(query.root),
-            is_words=is_words(query.root),
+            ways=ways(query.root),
             anchors=anchors(query.root, self._frequency.cost),
         )
         self._entries[id] = entry

@@ -91,7 +91,7 @@ for program in "$file" "$universal" "$directory/sanderling"; do
     : >"$scratch/log"
     "$program" serve --port 0 --data "$scratch/data" 2>"$scratch/log" &
     pid=$!
-    for _ in $(seq 300); do
+    for _ in $(seq 1200); do
         grep -q serve.ready "$scratch/log" && break
         sleep 0.1
     done

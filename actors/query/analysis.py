@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, chain
@@ -128,25 +129,32 @@ class AnalysedText:
         """Return the places of every key in a language, or of every word if the code is empty."""
         found = self._positions.get(code)
         if found is None:
-            lang = language(code) if code else None
-            positions: dict[str, list[tuple[int, int]]] = {}
-            for word, start, end in self._words_in_order():
-                for key in lang.keys(word) if lang else (word,):
-                    positions.setdefault(key, []).append((start, end))
-            found = self._positions[code] = positions
+            found = self._positions[code] = (
+                self._positions_by_key(language(code)) if code else self._positions_by_word()
+            )
         return found
 
-    def _words_in_order(self) -> Iterator[tuple[str, int, int]]:
+    def _positions_by_key(self, lang: Language) -> Positions:
+        positions: dict[str, list[tuple[int, int]]] = {}
+        for word, places in self._positions_of("").items():
+            for key in lang.keys(word):
+                positions[key] = [*positions[key], *places] if key in positions else places
+        return positions
+
+    def _positions_by_word(self) -> Positions:
+        positions: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         at = 0
         for part in self._parts:
             for chunk in part:
                 row, readings = words.shape(chunk)
-                for number, word in enumerate(row, at):
-                    yield word, number, number + 1
+                start = at
+                for word in row:
+                    positions[word].append((at, at + 1))
+                    at += 1
                 for reading in readings:
-                    yield reading.word, at + reading.start, at + reading.end
-                at += len(row)
+                    positions[reading.word].append((start + reading.start, start + reading.end))
             at += 1  # a gap that no phrase crosses
+        return positions
 
 
 def _words_of(chunk: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (1_788, 10),
     "storage": (8_803, 41),
-    "actors": (40_108, 184),
+    "actors": (40_146, 184),
     "api": (18_318, 87),
     "sanderling": (8_905, 44),
     "extras/agents": (1_615, 11),

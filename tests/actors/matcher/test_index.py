@@ -87,7 +87,7 @@ def test_an_event_meets_only_the_queries_that_could_match_it(monkeypatch: pytest
     monkeypatch.setattr(matcher_index, "holds", counting)
     index = StandingQueries()
     for number in range(1_000):
-        index.add(str(number), parse(f"commonword (r{number} OR s{number})", "simple"))
+        index.add(str(number), parse(f'commonword (r{number} OR "s{number} t")', "simple"))
     index.match(AnalysedText("commonword", ""), "s")
     assert evaluated == 1_000
     for _ in range(100):
