@@ -20,7 +20,9 @@ ROOMS = ("supervision/", "storage/", "actors/", "api/")
 def on_the_page(title: str) -> list[tuple[str, str]]:
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     section = page.partition(f"## {title}, by file and function")[2].partition("\n## ")[0]
-    return re.findall(r"^\| `([\w/.]+)` \| `(\w+)` \|", section, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w/.]+)` \| (`\w+`(?:, `\w+`)*) \|", section, re.MULTILINE)
+    assert len(rows) == section.count("\n| `"), "a row names a file and its functions"
+    return [(file, name) for file, names in rows for name in re.findall(r"\w+", names)]
 
 
 @contextmanager
@@ -67,5 +69,25 @@ async def test_a_request_goes_through_these_functions_in_this_order(autojump_clo
                 await asked(client, "/v1/sources", url="http://news.test/feed")
     steps = on_the_page("One request")
     assert len(steps) > 10
+    assert [step for step in steps if step not in found] == []
+    assert [step for step in found if step in steps] == steps
+
+
+async def test_a_stream_gets_an_event_through_these_functions_in_this_order(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            await trio.sleep(HOUR)
+            town.titles.insert(0, "Second")
+            lines = []
+            with entered() as found:
+                async with client.stream("GET", "/v1/stream") as answer:
+                    with trio.move_on_after(2 * HOUR):
+                        async for line in answer.aiter_lines():
+                            lines.append(line)
+            assert "Second" in "".join(lines)
+    steps = on_the_page("One stream")
+    assert len(steps) > 6
     assert [step for step in steps if step not in found] == []
     assert [step for step in found if step in steps] == steps
