@@ -112,8 +112,7 @@ class ItemPages:
         self.at = self._in(1.0) if self._live.source.follow != "none" else None
 
     async def fetch_next(self) -> None:
-        stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
-        memory = trail.opened(stored.base if stored is not None else b"")
+        memory, now = await self._ports.memory_of(self._live.source.id), self._ports.world.now()
         queue = items.decode(memory.waiting)
         item = items.next_item(queue, now)
         due = self._due(queue)
@@ -238,15 +237,13 @@ async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, 
 
 def _completed(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
     """Return a draft completed from its page. Longer text and other details from the list or feed win."""
-    title = draft.title or page.title
-    published = draft.published_at if draft.published_at is not None else page.published_at
-    draft = replace(draft, title=title, author=draft.author or page.author, published_at=published)
-    draft = replace(draft, fetched_at=ports.world.now())
+    title, author = draft.title or page.title, draft.author or page.author
+    published_at = draft.published_at if draft.published_at is not None else page.published_at
+    own = {"title": title, "author": author, "published_at": published_at, "fetched_at": ports.world.now()}
     if len(page.content) <= len(draft.content):
-        return draft
-    changes, content_hash = values_of_entry(title, page.content), page.content_hash
-    draft = replace(draft, content=page.content, content_truncated=page.truncated, changes=changes)
-    return replace(draft, content_hash=content_hash, simhash=page.simhash)
+        return replace(draft, **own)
+    changes = values_of_entry(title, page.content)
+    return made_of(Draft, page, draft, content_truncated=page.truncated, changes=changes, **own)
 
 
 _DAY = 86_400_000
@@ -466,8 +463,7 @@ class PolledSource:
         reader = self._readers[found.type]
         check = fetching.BodyCheck(source, b"", found.fetched, found.at)
         reading = await reader.first(ports.world.jail, check, found.feed)
-        stored = await ports.storage.sources.get(source.id)
-        memory = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
+        memory = (await ports.memory_of(source.id))._replace(tier=b"")
         await detection.store_classification(ports, live, found)
         base = stored_of(source, memory, reading, found.at, first=True).base
         reading = replace(reading, base=base, changed=False)
@@ -528,8 +524,7 @@ class PolledSource:
         same, moved = live.hot.lent is lent, live.hot.part != part_mark(source)
         if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
             return None, ()
-        stored = await self._ports.storage.sources.get(live.source.id)
-        memory = trail.opened(stored.base if stored is not None else b"")
+        memory = await self._ports.memory_of(live.source.id)
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
             memory = memory._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
         jail = steps.jail(self._ports.world.jail)
@@ -551,8 +546,7 @@ class PolledSource:
         """Return the base with a note on an unreadable body; None if there is nothing new to note."""
         if failure.blame is not Blame.CONTENT:
             return None
-        stored = await self._ports.storage.sources.get(self._live.source.id)
-        memory = trail.opened(stored.base if stored is not None else b"")
+        memory = await self._ports.memory_of(self._live.source.id)
         return trail.after(memory, None, trail.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
     def _save_lazily(self, hot: SourceRuntime) -> None:

@@ -32,9 +32,9 @@ from actors.world import World
 from storage.records import coverage
 from storage.records.alert import Alert
 from storage.records.event import Draft
-from storage.records.identity import Millis
+from storage.records.identity import Millis, SourceId
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, parted
-from storage.records.trail import Verdict
+from storage.records.trail import StoredMemory, Verdict, opened
 from storage.sql.storage import Storage
 from supervision import Mailbox
 
@@ -76,6 +76,11 @@ class Ports:
     lenders: Lenders = field(default_factory=Lenders)
     preview_cookies: PreviewCookies = field(default_factory=PreviewCookies)
     tag_table: TagTable = field(default_factory=TagTable)
+
+    async def memory_of(self, source: SourceId) -> StoredMemory:
+        """Read a source's memory from storage; an empty one if it has none."""
+        stored = await self.storage.sources.get(source)
+        return opened(stored.base if stored is not None else b"")
 
     async def take_alerts(self, alerts: Sequence[Alert]) -> None:
         await self.admission.set_alerts(alerts)

@@ -70,8 +70,7 @@ class Explainer:
     async def explain(self, question: ask.ExplainSource) -> SourceExplanation:
         """Return the explanation. Raises NotFound."""
         live, view = self._table.get(question.source), self._table.describe(question.source)
-        stored = await self._ports.storage.sources.get(question.source)
-        memory = trail.opened(stored.base if stored is not None else b"")
+        memory = await self._ports.memory_of(question.source)
         notes = trail.read_notes(memory.notes)
         text = folded(question.text)
         if not text:
@@ -88,8 +87,7 @@ class Explainer:
         Raises NotFound; Overloaded if no worker could read the values.
         """
         live = self._table.get(source)
-        stored = await self._ports.storage.sources.get(source)
-        base = trail.opened(stored.base).tier if stored is not None and stored.base else b""
+        base = (await self._ports.memory_of(source)).tier
         page = reported_page(base) if base and live.source.tier.has_diff and live.source.follow == "none" else None
         if page is None or not values:
             return page

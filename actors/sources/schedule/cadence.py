@@ -185,15 +185,10 @@ def predict(rhythm: Rhythm, now: float) -> PredictedRate:
     branching = branching_of(rhythm)
     total = sum(rhythm.days)
     base = rhythm.rate * (1 - branching) * _weekday_factor(rhythm, now, total) / (EVEN_HOUR + total / 24)
-    hours = rhythm.hours
-    first = int((now - HOUR / 2) // HOUR) % 24
+    first = int((now - HOUR / 2) // HOUR)
+    around = [rhythm.hours[(first + n) % 24] for n in range(-1, 4)]
     # Half of the evidence for an hour comes from its neighbours.
-    before, one, two, three, after = (hours[(first + n) % 24] for n in (-1, 0, 1, 2, 3))
-    levels = (
-        base * (EVEN_HOUR + one / 2 + (before + two) / 4),
-        base * (EVEN_HOUR + two / 2 + (one + three) / 4),
-        base * (EVEN_HOUR + three / 2 + (two + after) / 4),
-    )
+    levels = tuple(base * (EVEN_HOUR + around[n] / 2 + (around[n - 1] + around[n + 1]) / 4) for n in (1, 2, 3))
     quick, slow = _burst(rhythm, branching)
     ages = zip(rhythm.counts, rhythm.expected, strict=True)
     age_factors = tuple((EVEN_AGE + count) / (EVEN_AGE + expected) for count, expected in ages)
@@ -332,11 +327,9 @@ def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
     """Return the memory from the bytes of `encode`; for any other bytes a fresh one with about this interval."""
     if len(memory) < _NUMBERS.size or memory[0] != VERSION:
         return Pace(fresh_rhythm(interval))
-    _, last, events, seconds, quick, slow, followed, trials, *shares = _NUMBERS.unpack_from(memory)
-    hours, days, counts, expected = shares[:24], shares[24:31], shares[31:46], shares[46:]
-    rhythm = Rhythm(
-        events, seconds, tuple(hours), tuple(days), quick, slow, followed, trials, last, tuple(counts), tuple(expected)
-    )
+    _, last, events, seconds, quick, slow, followed, trials, *_ = numbers = _NUMBERS.unpack_from(memory)
+    hours, days, counts, expected = numbers[8:32], numbers[32:39], numbers[39:54], numbers[54:]
+    rhythm = Rhythm(events, seconds, hours, days, quick, slow, followed, trials, last, counts, expected)
     try:
         return Pace(rhythm, msgspec.msgpack.decode(memory[_NUMBERS.size :], type=Hints))
     except (msgspec.DecodeError, UnicodeDecodeError):

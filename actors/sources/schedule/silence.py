@@ -100,12 +100,11 @@ def encode(state: SilenceState) -> bytes:
 
 def after_watching(state: SilenceState, seconds: float, *, defect: bool) -> SilenceState:
     """Return the memory after `seconds` of being watched, up to a check that reached the source."""
-    watched = state.watched + seconds
-    longest, longest_before = state.longest, state.longest_before
+    age, watched = state.age + seconds, state.watched + seconds
+    defects = (state.defects << 1 | defect) & (1 << WINDOW) - 1
     if watched // QUARTER > state.watched // QUARTER:
-        longest, longest_before = 0.0, longest
-    state = replace(state, age=state.age + seconds, defects=(state.defects << 1 | defect) & (1 << WINDOW) - 1)
-    return replace(state, watched=watched, longest=longest, longest_before=longest_before)
+        state = replace(state, longest=0.0, longest_before=state.longest)
+    return replace(state, age=age, watched=watched, defects=defects)
 
 
 def after_change(state: SilenceState) -> SilenceState:
@@ -115,8 +114,8 @@ def after_change(state: SilenceState) -> SilenceState:
     gaps = (*state.gaps, gap)[-KEPT:]
     long = gap > _quartile(gaps)
     peaks = (*state.peaks, gap)[-KEPT:] if long else state.peaks
-    state = replace(state, gaps=gaps, peaks=peaks, longest=max(state.longest, state.age))
-    return replace(state, seen=state.seen * FADE + 1, above=state.above * FADE + long, age=0.0)
+    seen, above, longest = state.seen * FADE + 1, state.above * FADE + long, max(state.longest, state.age)
+    return replace(state, gaps=gaps, peaks=peaks, seen=seen, above=above, longest=longest, age=0.0)
 
 
 def silence_chance(state: SilenceState) -> float:
