@@ -87,7 +87,7 @@ def stored_of(
 
 
 class ItemPages:
-    """The time and execution of a next page fetch of an item. `at` None: no known item waits."""
+    """The time and execution of a next page fetch of an item. `at` None: no known item waits. draw: in [0, 1)."""
 
     __slots__ = ("_commit", "_live", "_ports", "at")
 
@@ -649,18 +649,9 @@ def first_state(
     resolved = ports.lenders.resolve(live)
     limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
-    result = CheckResult(
-        at,
-        fetched.status,
-        validators_of(fetched),
-        changed=False,
-        events=len(reading.drafts),
-        hints=reading.hints,
-        times=reading.times,
-        rendered=fetched.rendered is not None,
-        lent=bool(resolved.lender),
-        private=_is_private(ports, resolved.source, fetched),
-    )
+    lent, private = bool(resolved.lender), _is_private(ports, resolved.source, fetched)
+    reading = replace(reading, changed=False)
+    result = replace(_check_result(live.hot, fetched, reading, at), lent=lent, private=private)
     live.count(at, Verdict.UNCHANGED, _body_mark(fetched, result))
     hot = progress.succeeded(live.hot, result, limits, draw, ports.pricing.price)
     hot = replace(hot, part=part_mark(live.effective))

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
 import trio
 
+from actors.content import feeds
 from tests.actors.sources.harness import rss, watching
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, web
@@ -46,6 +48,26 @@ async def test_a_feed_that_is_added_is_read_once_also_for_its_backfill(autojump_
         origin.bodies["/feed"] = rss("c", "b", "a")
         await service.add(URL, backfill=2)
         assert service.jail.calls == 1
+
+
+async def test_the_first_check_says_that_a_feed_has_too_many_entries(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr(feeds, "MOST_ENTRIES", 2)
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a", "b", "c")
+        added = await service.add(URL)
+        assert added.view.hot.health.reason.endswith("The feed has more entries than are read: 1 were left out.")
+
+
+async def test_a_feed_that_ends_early_at_its_first_check_is_fetched_whole_at_the_next(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a", "b").removesuffix(b"</description></item></channel></rss>")
+        await service.add(URL)
+        await trio.sleep(3600)
+        _, second, *_ = origin.looks("/feed")
+        assert "if-none-match" not in second.headers
+        assert await service.events() == []
 
 
 async def test_an_entry_that_is_edited_materially_is_reported_again(autojump_clock: object) -> None:
