@@ -167,9 +167,9 @@ class DynamicSupervisor(Tree):
     def find(self, path: str) -> Child | None:
         if not path.startswith(f"{self.path}/"):
             return None
-        id, _, wait = path[len(self.path) + 1 :].partition("/")
+        id, _, rest = path[len(self.path) + 1 :].partition("/")
         child = self._children.get(id)
-        if not wait or child is None:
+        if not rest or child is None:
             return child
         return child.subtree.find(path) if child.subtree is not None else None
 

@@ -69,7 +69,7 @@ class Invitation(Struct, frozen=True):
     created_at: Millis
 
 
-class Activity(Struct, frozen=True, kw_only=True):
+class Activity(Struct, frozen=True):
     """A change by someone. id: a UUIDv7 of its time. person: the id, "" for the machine's owner. by: the name of the
     person or key, as it was then. operation: the label of the route or screen. object: the path of the changed record
     in the API, "" for none. before, after: the record as the API shows it, without secrets; None if there was none.

@@ -100,12 +100,11 @@ class Places(NamedTuple):
 
 
 class Storage(ABC):
-    """One opened engine. `known`: the newest position that any reader has seen.
-
-    ownership: this process's share of the work. shipping: the changes for a replica, set by the extra that keeps one.
-    replica: how far that is; None without one. members: the processes that work on the data. tail: the
-    newest events, and the wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers
-    that hit damage also got Corrupt. lease: of this start. writer, readers, vault: for the stores of extras.
+    """One opened engine. `known`: the newest position that any reader has seen. ownership: this process's share of the
+    work. shipping: the changes for a replica, set by the extra that keeps one. replica: how far that is; None without
+    one. members: the processes that work on the data. tail: the newest events, and the wake-up of waiting readers;
+    filled by `follow`. damage: known damage to the data; callers that hit damage also got Corrupt. lease: of this
+    start. writer, readers, vault: for the stores of extras.
     """
 
     shipping: object = None
