@@ -23,6 +23,7 @@ from storage.records.identity import Millis
 
 
 def zone_of(name: str) -> tzinfo:
+    """Return a time zone; UTC if this machine does not know it."""
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):  # OSError: the name of a folder, or one too long for a file

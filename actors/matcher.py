@@ -319,6 +319,7 @@ class StandingQueries:
                 del self._tables[scope]
 
     def match(self, text: AnalysedText | EventSide, source: str, tags: Sequence[str] = ()) -> list[str]:
+        """Return the ids of the queries that match a text of this source and these tags, oldest first."""
         scopes = (source, *tags)
         found: dict[_Entry, None] = {}
         for scope in (None, *scopes):

@@ -305,6 +305,7 @@ def key_directory(signers: Sequence[MessageSigner]) -> bytes:
 
 
 def content_digest(body: bytes) -> str:
+    """Return the value of Content-Digest (RFC 9530)."""
     return f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
 
 

@@ -120,7 +120,7 @@ Permit = Go | Probe | Wait
 
 
 def ask(state: Breaker, rule: BreakerRule, now: float, draw: float) -> tuple[Breaker, Permit]:
-    """Decide whether a call may be made now. A Probe is admitted once, so store the new state before the call."""
+    """Decide whether a call may be made now. draw: in [0, 1). Store the new state before a Probe's one call."""
     if now < state.held:
         return state, Wait(max(state.held, state.until) if state.phase is Phase.OPEN else state.held)
     match state.phase:
@@ -143,7 +143,7 @@ def succeeded(state: Breaker) -> Breaker:
 
 
 def failed(state: Breaker, rule: BreakerRule, now: float, draw: float, *, at_once: bool = False) -> Breaker:
-    """Return the state after a failure. `at_once` opens after this one, for failures that will not pass."""
+    """Return the state after a failure. draw: in [0, 1). at_once: open after this one; it will not pass."""
     match state.phase:
         case Phase.CLOSED:
             failures = state.failures + 1
@@ -164,7 +164,7 @@ def hold(state: Breaker, until: float) -> Breaker:
 
 
 def wait_of(rule: BreakerRule, opening: int, draw: float) -> float:
-    """Return the seconds that the `opening`-th consecutive opening (from 1) stays open.
+    """Return the seconds that the `opening`-th consecutive opening (from 1) stays open. draw: in [0, 1).
 
     >>> [round(wait_of(BreakerRule(), n, 0.5)) for n in (1, 2, 3, 6, 99)]
     [60, 120, 240, 1800, 1800]

@@ -71,6 +71,7 @@ def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
 
 
 def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Sequence[T]:
+    """Return at most `MOST_ENTRIES` items in their order: the newest by date, without dates those at both ends."""
     if len(found) <= MOST_ENTRIES:
         return found
     dates = [published(one) for one in found]

@@ -64,6 +64,7 @@ def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER)
 
 
 def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outcome:
+    """Return what an attempt's answer means, and when to retry. draw: in [0, 1)."""
     result = verdict(answer, delivery.attempt)
     due = Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None
     own = {"result": result, "at": at, "retry_at": due, "response_excerpt": answer.excerpt}

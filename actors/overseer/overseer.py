@@ -179,6 +179,7 @@ class Overseer:
         return [self._part(child) for child in self._root().children]
 
     def moment(self, at: float) -> Millis:
+        """Return the wall clock's time of a moment of the loop's clock, in seconds."""
         return Millis(self._world.now() + round(1000 * (at - trio.current_time())))
 
     # --- acting --------------------------------------------------------------------------------------------------

@@ -139,6 +139,7 @@ class SameStories:
         return () if kind_of(draft) in _NONE else _marks(draft)
 
     def marks_of(self, event: Stored) -> Marks:
+        """Return a known event's marks; none if its body cannot be read."""
         event_fields = None if event.kind in _NONE else _decoded(event)
         return () if event_fields is None else _marks(event_fields)
 

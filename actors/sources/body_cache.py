@@ -47,6 +47,7 @@ class BodyCache:
         return body
 
     def find(self, url: str, within: float = LONGEST) -> CachedBody | None:
+        """Return a cached body of at most `within` seconds of age, else None."""
         now = trio.current_time()
         for old in [name for name, cached in self._bodies.items() if now - cached.since > LONGEST]:
             self._drop(old)

@@ -65,6 +65,7 @@ def story_in(body: bytes, seq: Seq) -> Seq:
 
 
 def first_seq_in(body: bytes, seq: Seq) -> Seq:
+    """Return the position of a body's first event; `seq` if none is readable."""
     try:
         return seq_of(_decode_events(body).events[0].id)
     except (msgspec.MsgspecError, ValueError, IndexError):
@@ -493,6 +494,7 @@ def picture_of(body: bytes, at: Millis) -> Picture | None:
 
 
 def described(body: bytes) -> tuple[Media, int, int] | None:
+    """Return an image's media type, width and height in pixels; None if it is none or too large."""
     for media, size_of in _SIZES.items():
         size = size_of(body)
         if size is not None and all(0 < side <= MOST_PIXELS for side in size):

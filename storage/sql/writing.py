@@ -96,9 +96,7 @@ def fenced(lease: Lease, job: Job[T]) -> Job[T]:
 
 Row = tuple[Literal["alert", "cursor", "destination", "drops", "fact", "publication", "refers", "source"], str]
 """A row that several nodes may change at the same time: its table and id. `refers`: to a destination, by new rows.
-
-`drops`: the job deletes rows, and with this alert its destinations: they are locked against rows that refer to them.
-"""
+`drops`: the job deletes rows, and with this alert its destinations: they are locked against rows that refer to them."""
 REVISES: Final[Row] = ("fact", "alerts")
 
 
@@ -112,9 +110,8 @@ class Writer(Protocol):
 
         `events` and `rows` say how much it writes. `holds`: the rows that it reads and changes, or counts up. A shared
         database locks those of all jobs of a transaction in one order before the first job, so no two nodes deadlock.
-        may_wait: a thread may wait a moment for other jobs, so that they share a transaction.
-        Raises the job's error, DiskFull, Unavailable, Corrupt. If
-        cancelled, the job may still happen.
+        may_wait: a thread may wait a moment for other jobs, so that they share a transaction. If cancelled, the job may
+        still happen. Raises the job's error, DiskFull, Unavailable, Corrupt.
         """
 
 
@@ -191,7 +188,7 @@ class Reading(Readers, Lookups, Protocol):
 
 
 class Store:
-    """A store on the writer and the readers of an engine. vault: the key of sealed values."""
+    """A store on an engine's writer and readers. vault: for sealed values. Lists are oldest first unless said."""
 
     def __init__(self, writer: Writer, readers: Reading, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault

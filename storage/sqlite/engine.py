@@ -143,6 +143,7 @@ def set_up_space(connection: Connection) -> None:
 
 
 def room_of(connection: Connection) -> FreeSpace:
+    """Return a database's size and its free part, in bytes."""
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
     return FreeSpace(pages * size, free * size)
 

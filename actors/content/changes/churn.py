@@ -405,6 +405,7 @@ def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) 
 
 
 def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
+    """Return the verdict on a page seen before; None if it must be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
     if not number:

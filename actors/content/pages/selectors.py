@@ -196,6 +196,7 @@ def remove(root: Element, selector: str) -> int:
 
 
 def check(selector: str) -> None:
+    """Raise ContentError, with a message for the author, if a selector is invalid."""
     match selector_kind(selector):
         case "jsonpath":
             json_path(selector)

@@ -65,6 +65,7 @@ def succeeded(
     draw: float,
     price: Price = Price(),  # noqa: B008  # frozen
 ) -> SourceRuntime:
+    """Return the memory after a success, with the next check's time. draw: in [0, 1), its jitter."""
     known = cadence.decode(hot.pace, hot.interval)
     hints = result.hints if result.hints is not None else known.hints
     rhythm = cadence.learn(known.rhythm, result.at, hot.last_look_at, result.times, result.changed)
@@ -113,6 +114,7 @@ def private_since(hot: SourceRuntime, at: Millis) -> Millis:
 
 
 def failed(hot: SourceRuntime, failure: CheckFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
+    """Return the memory after a failed check. draw: in [0, 1), spreads the retries."""
     hot = cap_waits(hot, now, limits)
     state, not_before = breaker_of(hot.breaker), hot.not_before
     match failure.blame:

@@ -77,6 +77,7 @@ def settings_from(request: NewSource | SourcePatch) -> dict[str, Any]:
 
 
 def check_hours(text: str | None) -> None:
+    """Raise Unprocessable for invalid hours."""
     try:
         if text is not None:
             read_hours(text)

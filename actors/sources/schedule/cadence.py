@@ -116,6 +116,7 @@ class PredictedRate(Struct, frozen=True):
 
 
 def observe(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> Rhythm:
+    """Return the rhythm `gap` seconds later, with the changes at `times` (s, oldest first) in between."""
     forget = math.exp(-gap / MEMORY)
     expected = rhythm.expected
     if rhythm.last:
@@ -257,7 +258,7 @@ def interval_of(rhythm: Rhythm, now: float, price: Price, limits: Limits, cost: 
 
 
 def balance(rates: PredictedRate, worth: float, floor: float, ceiling: float) -> float:
-    """Return the wait after which the expected changes outweigh those of the following wait."""
+    """Return the seconds after which the expected changes outweigh those of the following wait."""
     start = rates.since / HOUR - 0.5
     start -= math.floor(start)
     base, quick, slow = rates.base, rates.quick, rates.slow

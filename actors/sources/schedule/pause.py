@@ -44,7 +44,7 @@ class PauseSwitch:
 
     async def wait_open(self, draw: float, interval: float = SPREAD) -> float:
         """Wait while it is closed; return the seconds until a check may begin: 0 if it was open. A few sources are
-        checked at once, many at `CATCH_UP_RATE`, and each within its own interval.
+        checked at once, many at `CATCH_UP_RATE`, and each within its own interval (s). draw: in [0, 1).
         """
         window = 0.0
         while self.is_closed:

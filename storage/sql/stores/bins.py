@@ -53,6 +53,7 @@ class Bins(Store):
         return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0
 
     async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete at most `limit` expired bins with their captures; return how many bins."""
         return await self._write(_SWEEP, now, limit)
 
     @in_transaction(holds=lambda *_, **__: _HOLDS)

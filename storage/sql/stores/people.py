@@ -83,6 +83,7 @@ class People(Store):
         return await self._look_up(Session, _BY_HASH, sha256)
 
     async def sessions(self) -> Sequence[Session]:
+        """Return all sessions, the last seen first."""
         return await self._all(Session, _ALL)
 
     async def sign_out(self, session_id: str) -> bool:
@@ -93,6 +94,7 @@ class People(Store):
         await write_each(self._writer, "UPDATE session SET seen_at=? WHERE id=?", rows)
 
     async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete at most `limit` expired sessions; return how many."""
         return await write_one(self._writer, _ENDED, now - access.LIFE, now - access.IDLE, limit, rows=limit)
 
 
@@ -288,9 +290,7 @@ class Accounts(Store):
         self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
     ) -> Sequence[access.Activity]:
         """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
-        rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)
-        fields = access.Activity.__struct_fields__
-        return [access.Activity(**dict(zip(fields, row, strict=True))) for row in rows]
+        return await self._all(access.Activity, _ACTED, before, since, person, person, object, object, limit)
 
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete at most `limit` old activity records, and invitations that ended; return how many records."""

@@ -87,6 +87,7 @@ class Publications(Store):
         return await self._all(Retraction, _RETRACTED, after, before, limit)
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
+        """Delete at most `limit` retractions up to a position, which have left the log; return how many."""
         # Almost always there is none, and even a commit without changes costs a sync.
         there = await self._first(int, _ANY, upto)
         return 0 if there is None else await write_one(self._writer, _FORGET, upto, limit)
