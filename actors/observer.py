@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from actors.messages.workers import Record
     from storage.append import Answer as Appended
+    from storage.records.checks import Row
     from storage.records.destination import Delivery, Destination
     from storage.records.event import Stored
     from storage.records.identity import Millis, SourceId
     from storage.records.source import Source
-    from storage.records.trail import Row
     from supervision import ChildSpec
 
 

@@ -41,12 +41,12 @@ from sanderling_client.receiver.receipt import WHYS
 from sanderling_client.verify import base64url, contexts_of, signed_bytes, token_of, unbase64url
 from sanderling_client.verify import canonical as canonical_json
 from storage.records.access import PublicKey, SigningKey
+from storage.records.checks import Verdict
 from storage.records.coverage import Coverage, Why
 from storage.records.destination import Secret
 from storage.records.event import Event
 from storage.records.identity import Millis, rfc3339
 from storage.records.message import Message, joined, message
-from storage.records.trail import Verdict
 
 MOST_BYTES: Final = 2_048
 MOST_URL: Final = 256  # maximum bytes of an address in a receipt

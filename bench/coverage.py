@@ -13,9 +13,9 @@ import trio
 from actors.signatures import MOST_BYTES, LoggedEvents, Signer, new_signing_key, receipt_of
 from bench.topic import Figure, Row, Topic, size
 from storage.records import coverage
+from storage.records.checks import Verdict
 from storage.records.coverage import Day, Shift, StoredChecks, cover, days_of, record_of
 from storage.records.identity import Millis, SourceId
-from storage.records.trail import Verdict
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import a_source, a_source_id, a_state

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.content.bodies.frames import MARK
-from storage.records.trail import Note, StoredMemory, opened, sealed
-from storage.records.trail import add_note as noted
+from storage.records.checks import Note, StoredMemory, pack_memory, unpack_memory
+from storage.records.checks import add_note as noted
 
 SPAN: Final = 10_000
 LEAST_SAVED: Final = 2_000
@@ -68,12 +68,12 @@ class DedupWindow:
         self.is_position_saved = True
         marks = b"".join(list(self._marks)[-most:])
         window = msgspec.msgpack.encode(_StoredWindow(marks, self.last_id, self.position))
-        return sealed(StoredMemory(window, self._notes))
+        return pack_memory(StoredMemory(window, self._notes))
 
 
 def decode(saved: bytes) -> DedupWindow:
     """Return the window from the bytes of `encode`; an empty one for any other bytes."""
-    stored = opened(saved)
+    stored = unpack_memory(saved)
     try:
         window = msgspec.msgpack.decode(stored.tier, type=_StoredWindow)
     except (msgspec.DecodeError, UnicodeDecodeError):

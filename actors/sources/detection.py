@@ -55,12 +55,12 @@ from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import StorageError
+from storage.records.checks import Verdict, add_row, check_row
 from storage.records.identity import Millis
 from storage.records.message import message
 from storage.records.secrecy import without_secrets
 from storage.records.source import Detection, Health, Render, Source, SourceRuntime
 from storage.records.tiers import SOCKETS, TIERS, SourceType
-from storage.records.trail import Verdict, look, noted
 
 MOST_FRAMES: Final = 5
 
@@ -530,8 +530,8 @@ def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRunti
     draw = ports.world.chance(f"source/{source.id}/first").random()
     limits = limits_of(source, ports.settings)
     after = progress.failed(SourceRuntime(interval=START_INTERVAL), failure, now, limits, draw)
-    row = look(now, Verdict[failure.blame.name], failure.status)
-    return with_pending_health(replace(after, trail=noted(after.trail, row)), now)
+    row = check_row(now, Verdict[failure.blame.name], failure.status)
+    return with_pending_health(replace(after, trail=add_row(after.trail, row)), now)
 
 
 def with_pending_health(hot: SourceRuntime, now: Millis) -> SourceRuntime:

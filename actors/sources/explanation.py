@@ -14,12 +14,11 @@ from actors.sources.schedule import cadence, silence
 from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import Hints, Limits
 from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, SilenceState
-from storage.records import trail
+from storage.records.checks import Note, Part, Verdict, read_rows
 from storage.records.event import Event
 from storage.records.identity import Millis, spoken
 from storage.records.message import Message, joined, message
 from storage.records.source import Cause, SourceRuntime
-from storage.records.trail import Note, Part, Verdict
 
 _ROUGHLY: Final = 1.2  # a wait within this factor of the floor or the ceiling counts as that
 _FEW: Final = 2.0  # changes needed before a rate is worth showing
@@ -51,7 +50,7 @@ def health_parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
 
 def _reach(hot: SourceRuntime, at: Millis, why: str) -> HealthPart:
     health, failures = hot.health, hot.breaker.failures
-    is_unreadable = any(row.verdict is Verdict.CONTENT for row in trail.read(hot.trail)[-1:])
+    is_unreadable = any(row.verdict is Verdict.CONTENT for row in read_rows(hot.trail)[-1:])
     if health.down_since is None or failures < FAILURES or is_unreadable:
         return HealthPart("reach", 1.0, _NO_PENALTY["reach"])
     down = (at - health.down_since) / 1000

@@ -29,10 +29,10 @@ from actors.content.wording.words import content_hash, simhash
 from actors.egress.url import read_host
 from actors.notices import notice_draft
 from actors.sources.checks.progress import draft_of
+from storage.records.checks import MOST_PARTS, Came, Note, Part
 from storage.records.event import NEW, UPDATED, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
-from storage.records.trail import MOST_PARTS, Came, Note, Part
 
 ALL: Final = "*"
 MOST_OF_HOST: Final = 20

@@ -45,12 +45,11 @@ from actors.sources.detection import Classification, domain_error
 from actors.sources.following import drafts_of, note_of
 from actors.sources.ports import Ports
 from actors.world import Jail
-from storage.records import trail
+from storage.records.checks import Came, Note, Part, StoredMemory, read_notes
 from storage.records.event import REVERTED, UPDATED, Draft, StandingValues
 from storage.records.identity import Millis, SourceId, seq_at
 from storage.records.message import Message, joined, message
 from storage.records.source import Source
-from storage.records.trail import Came, Note, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ SHOWN = 200  # characters shown of a block
 
 
 async def search(
-    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
+    ports: Ports, view: SourceView, memory: StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
     """Return reasons that explain a text on a page. Raises CheckFailed."""
     source = view.effective
@@ -143,7 +142,7 @@ async def search(
     request = messages.FindRequest(question.text, known, body, content_type, source.selector, source.ignore)
     deadline = page_deadline(ports.settings.parse_deadline, body or b"")
     findings = await in_jail(ports.world.jail, "find_text", request, messages.Findings, deadline=deadline)
-    baselines = (note.at for note in trail.read_notes(memory.notes) if note.came == "baseline")
+    baselines = (note.at for note in read_notes(memory.notes) if note.came == "baseline")
     first_check = max(baselines, default=source.created_at)
     is_whole = (await ports.storage.log.bounds()).floor < seq_at(first_check)
     return list(page_reasons(view, findings, EventHistory(first_check, is_whole), is_checked=fetched is not None))

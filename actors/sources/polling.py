@@ -51,12 +51,21 @@ from actors.sources.health.notices import FailureTimer
 from actors.sources.lending import ResolvedSource
 from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from storage.errors import StorageError, Unavailable
-from storage.records import trail
+from storage.records.checks import (
+    Note,
+    Part,
+    Row,
+    StoredMemory,
+    Verdict,
+    add_row,
+    check_row,
+    new_memory,
+    unpack_memory,
+)
 from storage.records.event import Draft, Picture
 from storage.records.identity import Millis
 from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators
 from storage.records.tiers import SourceType
-from storage.records.trail import Note, Part, Row, StoredMemory, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
 _START: Final = 60.0  # seconds until a source reads its waiting items after a restart, at most
@@ -83,7 +92,7 @@ def stored_of(
     note = reading.note
     if note is not None and not first:
         note = replace(note, reason=note.reason + other_hosts_text(result.other_hosts, result.skipped_hosts))
-    return StoredReading(drafts, trail.after(memory, reading.base, note, waiting))
+    return StoredReading(drafts, new_memory(memory, reading.base, note, waiting))
 
 
 class ItemPages:
@@ -105,7 +114,7 @@ class ItemPages:
     def update(self, base: bytes | None) -> None:
         """Take the stored base; None: unchanged."""
         if base is not None and self._live.source.follow != "none":
-            self.at = self._due(items.decode(trail.opened(base).waiting))
+            self.at = self._due(items.decode(unpack_memory(base).waiting))
 
     def reload_soon(self) -> None:
         """Read storage soon: it is unknown whether the last harvest was committed."""
@@ -147,7 +156,7 @@ class ItemPages:
         after = items.enqueue_file(sorted_items.queue, result.next_file, now)
         tier = memory.tier if result.memory is None else result.memory
         note = note_of(result, now, None) if result.new or result.bulk else None
-        base = trail.after(memory, tier, note, items.encode(after))
+        base = new_memory(memory, tier, note, items.encode(after))
         await self._send(sorted_items.drafts, base, len(result.new))
 
     async def _failed(self, memory: StoredMemory, queue: FollowQueue, item: WaitingItem, failure: CheckFailed) -> None:
@@ -177,7 +186,7 @@ class ItemPages:
     async def _commit_queue(
         self, drafts: tuple[Draft, ...], memory: StoredMemory, queue: FollowQueue, note: Note | None = None
     ) -> None:
-        await self._send(drafts, trail.after(memory, memory.tier, note, items.encode(queue)), 0)
+        await self._send(drafts, new_memory(memory, memory.tier, note, items.encode(queue)), 0)
 
     async def _send(self, drafts: tuple[Draft, ...], base: bytes | None, count: int) -> None:
         assert base is not None, "a fetched page always changes what waits"
@@ -418,7 +427,7 @@ class PolledSource:
         after = replace(after, part=part_mark(source))
         drafted = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
         verdict = Verdict.UNCHANGED if reading is None else drafted
-        row = look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
+        row = check_row(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
         steps.looked(live.source, row, len(reported))
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _body_mark(fetched, result))
@@ -440,7 +449,7 @@ class PolledSource:
         now = ports.world.now()
         self._failure_timer.on_check(local=failure.blame is Blame.LOCAL)
         after = progress.failed(before, failure, now, self._limits, self._chance.random())
-        row = look(now, Verdict[failure.blame.name], failure.status)
+        row = check_row(now, Verdict[failure.blame.name], failure.status)
         steps.failed(live.source, failure, now)
         self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
         live.count(now, row.verdict)
@@ -547,7 +556,7 @@ class PolledSource:
         if failure.blame is not Blame.CONTENT:
             return None
         memory = await self._ports.memory_of(self._live.source.id)
-        return trail.after(memory, None, trail.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
+        return new_memory(memory, None, Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
     def _save_lazily(self, hot: SourceRuntime) -> None:
         """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
@@ -593,7 +602,7 @@ def _body_mark(fetched: FetchedResponse, result: CheckResult) -> bytes:
 
 
 def _with_row(hot: SourceRuntime, row: Row) -> SourceRuntime:
-    return replace(hot, trail=noted(hot.trail, row))
+    return replace(hot, trail=add_row(hot.trail, row))
 
 
 def _check_result(
@@ -655,5 +664,5 @@ def first_state(
     live.count(at, Verdict.UNCHANGED, _body_mark(fetched, result))
     hot = progress.succeeded(live.hot, result, limits, draw, ports.pricing.price)
     hot = replace(hot, part=part_mark(live.effective))
-    base = stored_of(live.source, trail.StoredMemory(b""), reading, at, first=True).base
+    base = stored_of(live.source, StoredMemory(b""), reading, at, first=True).base
     return SourceState(live.source.id, hot, base, live.version, new_version(ports.world))

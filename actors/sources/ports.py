@@ -31,10 +31,10 @@ from actors.sources.session_cookies import PreviewCookies, SessionCookies
 from actors.world import World
 from storage.records import coverage
 from storage.records.alert import Alert
+from storage.records.checks import StoredMemory, Verdict, unpack_memory
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, parted
-from storage.records.trail import StoredMemory, Verdict, opened
 from storage.sql.storage import Storage
 from supervision import Mailbox
 
@@ -80,7 +80,7 @@ class Ports:
     async def memory_of(self, source: SourceId) -> StoredMemory:
         """Read a source's memory from storage; an empty one if it has none."""
         stored = await self.storage.sources.get(source)
-        return opened(stored.base if stored is not None else b"")
+        return unpack_memory(stored.base if stored is not None else b"")
 
     async def take_alerts(self, alerts: Sequence[Alert]) -> None:
         await self.admission.set_alerts(alerts)

@@ -20,8 +20,8 @@ from actors.sources.polling import PolledSource
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push import frames as push
 from actors.sources.push.actor import PushSource
+from storage.records.checks import StoredMemory
 from storage.records.tiers import TIERS, SourceType
-from storage.records.trail import StoredMemory
 from supervision import Child, Run
 
 Readers = Mapping[SourceType, BodyReader]

@@ -26,7 +26,7 @@ from api.nouns.sources import time_or_null
 from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
 from api.streams.streams import Feed, overview_of
-from storage.records import trail
+from storage.records.checks import read_rows
 from storage.records.destination import Destination
 from storage.records.identity import id_of, millis_of, rfc3339
 from storage.records.source import LOOKS, Source, SourceRuntime
@@ -41,7 +41,7 @@ def row_of(row: Row) -> wire.TreeRow:
 
 def marks_of(looks: bytes) -> str:
     found = ""
-    for row in reversed(trail.read(looks)):
+    for row in reversed(read_rows(looks)):
         found += LOOKS[row.verdict].short * min(row.looks, MARKS - len(found))
         if len(found) >= MARKS:
             break
@@ -152,7 +152,7 @@ async def part(call: Call) -> Answer:
 
 
 async def _watching(call: Call, source: Source, hot: SourceRuntime) -> wire.Watching:
-    rows = trail.read(hot.trail)[: -MARKS - 1 : -1]
+    rows = read_rows(hot.trail)[: -MARKS - 1 : -1]
     looks = ((r, {"at": rfc3339(r.last_at), "verdict": r.verdict.name.lower(), "bytes": r.size}) for r in rows)
     judged = call.context.overseer.table.examine(source.id)
     return made_of(

@@ -22,8 +22,8 @@ from api.nouns.sources import time_or_null
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Routes
-from storage.records import trail
 from storage.records.alert import Alert
+from storage.records.checks import Note, Part, Row, read_notes, read_rows, unpack_memory
 from storage.records.coverage import Coverage, StoredChecks, UnknownPeriod, cover, days_of, window
 from storage.records.event import RESET, Event, Filter, SourceSize, Stored, id_in
 from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc3339, seq_at, seq_of
@@ -31,7 +31,6 @@ from storage.records.message import Message, joined, message
 from storage.records.publication import Retraction
 from storage.records.source import Source, Validators
 from storage.records.tiers import WATCHED, WITH_DIFF, WITH_ENTRIES, Kind, SourceType
-from storage.records.trail import Note, Part, Row
 from storage.sql.stores.log import EventLog
 from storage.sql.stores.sources import Sources
 
@@ -423,7 +422,7 @@ _event = msgspec.json.Decoder(Event)
 async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
     """Return the notes of a source, oldest first; none if it is deleted."""
     stored = await sources.get(source)
-    return trail.read_notes(trail.opened(stored.base).notes) if stored is not None else ()
+    return read_notes(unpack_memory(stored.base).notes) if stored is not None else ()
 
 
 async def event_why(call: OperationContext, id: str, *, named: bool) -> EventExplanation:
@@ -512,7 +511,7 @@ async def looks(call: Call) -> Answer:
     """Read the results of the last 200 checks."""
     before = place(call, tuple[int, int])
     view = await sources.view(call, call.path["id"])
-    rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
+    rows = [row for row in read_rows(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
     page, end = rows[: call.query.limit], None if before is None else before[0]
     start = page[-1].first_at if len(rows) > len(page) else None
     notes = reversed(await notes_of(call.context.storage.sources, view.source.id))

@@ -56,12 +56,12 @@ from extras.tracing.span import (
 from extras.tracing.tracer import Times, Tracer
 from storage.append import Answer
 from storage.errors import StorageError
+from storage.records.checks import Row
 from storage.records.destination import EMAIL, Delivery, Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.tiers import POLLED
-from storage.records.trail import Row
 from supervision import Child, ChildSpec
 
 MOST: Final = 64  # maximum steps recorded per check: five redirects with a robots.txt each make thirty

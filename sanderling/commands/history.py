@@ -15,10 +15,10 @@ from sanderling.commands.keys import SOURCES, sent, with_client
 from sanderling.environment import environ, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag
+from storage.records.checks import Verdict
 from storage.records.identity import Millis, parse_rfc3339, rfc3339, seconds_of
 from storage.records.secrecy import plain
 from storage.records.source import LOOKS
-from storage.records.trail import Verdict
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client

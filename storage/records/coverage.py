@@ -24,8 +24,8 @@ from itertools import accumulate, groupby, islice, pairwise
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
+from storage.records.checks import Verdict
 from storage.records.identity import Millis
-from storage.records.trail import Verdict
 
 HOUR: Final = 3600
 MOST_DAYS: Final = 8

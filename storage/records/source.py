@@ -28,12 +28,11 @@ from typing import Any, Final, Literal, NamedTuple, NewType, TypeAlias, get_args
 from msgspec import Struct, toml
 from msgspec.structs import replace
 
-from storage.records import trail
+from storage.records.checks import Verdict, read_rows
 from storage.records.event import Draft, Picture
 from storage.records.identity import Managed, Millis, Seq, SourceId
 from storage.records.message import Message
 from storage.records.tiers import TIERS, SourceType, Tier
-from storage.records.trail import Verdict
 
 Flag = Literal["ok", "degraded", "rotten"]
 Cause = Literal["none", "reach", "yield", "partial", "stuck"]
@@ -524,12 +523,12 @@ def is_unrendered(source: Source, hot: SourceRuntime) -> bool:
 
 
 def _newest(hot: SourceRuntime) -> Verdict | None:
-    rows = trail.read(hot.trail)
+    rows = read_rows(hot.trail)
     return rows[-1].verdict if rows else None
 
 
 def _last(hot: SourceRuntime) -> Verdict | None:
-    verdicts = (row.verdict for row in reversed(trail.read(hot.trail)))
+    verdicts = (row.verdict for row in reversed(read_rows(hot.trail)))
     return next((verdict for verdict in verdicts if verdict is not Verdict.LOCAL), None)
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from actors.messages.views import SourceView
 from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
+from storage.records.checks import Verdict, add_row, check_row
 from storage.records.destination import Attempt
 from storage.records.identity import Millis
 from storage.records.source import Health, SourceRuntime
-from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
 from tests.api.nouns.test_alerts import made
 from tests.api.nouns.test_destinations import HOOK, hooked
@@ -130,7 +130,7 @@ async def test_the_trail_is_paged_while_checks_go_on(house: House, client: httpx
     trail = b""
     verdicts = (Verdict.CHANGED, Verdict.UNCHANGED, Verdict.THROTTLED, Verdict.CHANGED, Verdict.UNCHANGED)
     for number, verdict in enumerate(verdicts):
-        trail = noted(trail, look(Millis(NOW + number * 60_000), verdict, 200))
+        trail = add_row(trail, check_row(Millis(NOW + number * 60_000), verdict, 200))
     source = a_source()
 
     def show(trail: bytes) -> None:
@@ -139,7 +139,7 @@ async def test_the_trail_is_paged_while_checks_go_on(house: House, client: httpx
 
     show(trail)
     first = await client.get(f"/v1/sources/{source.id}/looks?limit=2")
-    show(noted(trail, look(Millis(NOW + 600_000), Verdict.UNCHANGED, 200)))
+    show(add_row(trail, check_row(Millis(NOW + 600_000), Verdict.UNCHANGED, 200)))
     link = first.headers["link"].partition("<")[2].partition(">")[0]
     rows = [row for page in [first.json(), *await walked(client, link)] for row in page["looks"]]
     assert [row["verdict"] for row in rows] == ["unchanged", "changed", "throttled", "unchanged", "changed"]

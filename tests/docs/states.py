@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from storage.records import source
+from storage.records.checks import Verdict
 from storage.records.source import State
-from storage.records.trail import Verdict
 from tests.rules.source_files import ROOT
 
 PAGE = ROOT / "docs/states.md"

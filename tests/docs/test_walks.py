@@ -15,7 +15,7 @@ NOT_OF_A_SOURCE = (
     "api/dashboard/drawing.py",  # bar of a chart
     "api/dashboard/templates/ui.html",
     "api/nouns/why.py",
-    "storage/records/trail.py",
+    "storage/records/checks.py",
 )
 
 

@@ -14,9 +14,9 @@ from actors.sources.health.score import DEGRADED_FROM, OK_FROM
 from api.fields.admin import DeliveryState
 from sanderling.cli import main
 from storage.records import source
+from storage.records.checks import Verdict
 from storage.records.destination import Destination, Result
 from storage.records.source import BreakerState, Flag
-from storage.records.trail import Verdict
 from tests.docs.states import TITLES, drawn, tables, written
 from tests.rules.source_files import ROOT
 

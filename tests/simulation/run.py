@@ -23,9 +23,9 @@ from actors.settings import Settings
 from api.server.server import front
 from api.streams import streams
 from storage.records.alert import Alert
+from storage.records.checks import unpack_memory
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, SourceId
-from storage.records.trail import opened
 from supervision import Mailbox
 from tests.simulation import scheduling
 from tests.simulation.arrivals import Arrivals
@@ -324,7 +324,7 @@ class _Simulation:
         for plan in self._program.origins:
             added = self._user.added.get(plan.url) if plan.scenes else None
             watched = None if added is None else self._machine.disk.sources().get(SourceId(added.id))
-            memory = None if watched is None else decode_memory(opened(watched.base).tier)
+            memory = None if watched is None else decode_memory(unpack_memory(watched.base).tier)
             told[plan.url] = () if memory is None else settled_of(memory).texts
         self._facts.remembered.append((len(self._facts.log), told))
 

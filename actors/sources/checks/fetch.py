@@ -28,10 +28,10 @@ from actors.sources.checks.access import Access, Renewal, RequestAccess
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
+from storage.records.checks import Note
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, Validators
-from storage.records.trail import Note
 
 NO_VALIDATORS = Validators()
 

@@ -40,13 +40,12 @@ from actors.sources.feed.seen import Manner
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
-from storage.records import trail
+from storage.records.checks import MOST_PARTS, Came, Note, Part, StoredMemory
 from storage.records.event import NEW, RESET, UPDATED, Draft
 from storage.records.event import NEW as NEW_ENTRY
 from storage.records.identity import Millis, SourceId
 from storage.records.message import joined, message
 from storage.records.source import Source
-from storage.records.trail import MOST_PARTS, Came, Note, Part
 
 Entries: TypeAlias = Sequence[Entry]
 NEW_REASON = "new: its identity was unknown"
@@ -310,7 +309,7 @@ Known: TypeAlias = Literal["new", "edited", "seen"]
 
 
 async def search(
-    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
+    ports: Ports, view: SourceView, memory: StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
     """Return reasons that explain a text in a feed. Raises CheckFailed."""
     text = folded(question.text)

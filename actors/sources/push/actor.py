@@ -48,11 +48,11 @@ from actors.sources.push import connection
 from actors.sources.push.connection import Minute, Session, reply_to
 from actors.sources.push.frames import FramePipeline
 from storage.errors import StorageError, Unavailable
+from storage.records.checks import Verdict
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import PART_BREAK, Harvest, SourceRuntime, SourceState
 from storage.records.tiers import SOCKETS
-from storage.records.trail import Verdict
 from supervision import Child, MailboxFull, Unanswered
 
 AGAIN: Final = 1.0

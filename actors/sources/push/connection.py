@@ -23,9 +23,9 @@ from actors.sources.checks import progress
 from actors.sources.health import score
 from actors.sources.schedule import silence
 from actors.sources.schedule.cadence import Limits
+from storage.records.checks import Verdict, add_row, check_row
 from storage.records.identity import Millis, day_of
 from storage.records.source import BreakerState, SourceRuntime, scored
-from storage.records.trail import Verdict, look, noted
 
 FIRST_DELAY: Final = 1.0
 LONGEST_DELAY: Final = 300.0
@@ -53,11 +53,11 @@ class Session(Struct, frozen=True):
 def after_connect(
     hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, private: bool = False
 ) -> SourceRuntime:
-    row = look(now, Verdict.UNCHANGED, status, ms=ms)
+    row = check_row(now, Verdict.UNCHANGED, status, ms=ms)
     since = progress.private_since(hot, now) if private else None
     return replace(
         hot,
-        trail=noted(hot.trail, row),
+        trail=add_row(hot.trail, row),
         private=private,
         private_since=since,
         last_look_at=now,
@@ -120,8 +120,8 @@ def scheduled(hot: SourceRuntime, due: Millis) -> SourceRuntime:
 
 
 def _with_row(hot: SourceRuntime, verdict: Verdict, status: int | None, session: Session, now: Millis) -> SourceRuntime:
-    row = look(now, verdict, status, size=session.size, ms=round(session.seconds * 1000))
-    return replace(hot, trail=noted(hot.trail, row))
+    row = check_row(now, verdict, status, size=session.size, ms=round(session.seconds * 1000))
+    return replace(hot, trail=add_row(hot.trail, row))
 
 
 ARROW: Final = " -> "

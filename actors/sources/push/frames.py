@@ -33,12 +33,11 @@ from actors.sources.detection import MOST_FRAMES, Classification
 from actors.sources.explanation import counts_of
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
-from storage.records import trail
+from storage.records.checks import Note, StoredMemory, read_notes
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.message import joined, message
 from storage.records.source import Source
-from storage.records.trail import Note
 
 MOST: Final = 256
 MOST_SIZE: Final = 1 << 20
@@ -225,9 +224,9 @@ async def preview(ports: Ports, classification: Classification, detect_request: 
 
 
 async def search(
-    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
+    ports: Ports, view: SourceView, memory: StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
-    return [frame_reason(view, trail.read_notes(memory.notes))]
+    return [frame_reason(view, read_notes(memory.notes))]
 
 
 def frame_reason(view: SourceView, notes: Sequence[Note]) -> Reason:

@@ -45,7 +45,8 @@ from actors.sources.schedule.budgets import RENDERED, BudgetMonitor, adjusted_pr
 from actors.sources.schedule.silence import EVERY, OverdueMonitor
 from actors.sources.tiers import BEHAVIOURS
 from storage.errors import STANDSTILL, StorageError
-from storage.records import coverage, trail
+from storage.records import coverage
+from storage.records.checks import StoredMemory, read_notes
 from storage.records.event import NEW, Event, Filter
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
 from storage.records.message import message
@@ -71,7 +72,7 @@ class Explainer:
         """Return the explanation. Raises NotFound."""
         live, view = self._table.get(question.source), self._table.describe(question.source)
         memory = await self._ports.memory_of(question.source)
-        notes = trail.read_notes(memory.notes)
+        notes = read_notes(memory.notes)
         text = folded(question.text)
         if not text:
             reasons = [*sentences.check_reasons(notes)]
@@ -108,9 +109,7 @@ class Explainer:
             at = page.scanned
         return []
 
-    async def _in_memory(
-        self, live: LiveSource, memory: trail.StoredMemory, question: ask.ExplainSource
-    ) -> list[Reason]:
+    async def _in_memory(self, live: LiveSource, memory: StoredMemory, question: ask.ExplainSource) -> list[Reason]:
         view = self._table.describe(question.source)
         fetched, reasons = await self._checked(live, question)
         try:

@@ -36,7 +36,7 @@ from actors.sources.registry.validation import check_hours, check_rendering, che
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import source as record
-from storage.records import trail
+from storage.records.checks import read_rows
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import NOTHING, Expected, is_expected
@@ -125,7 +125,7 @@ class SourceService:
         classification = Classification(detection.type, detection, url.text, None, self._ports.world.now())
         live = self.make(url.text, message.new, classification, message.mark, message.by)
         live.hot = pending.first_state(self._ports, live.effective, error)
-        (row,) = trail.read(live.hot.trail)
+        (row,) = read_rows(live.hot.trail)
         live.count(row.first_at, row.verdict)
         return await self._insert(live, classification)
 

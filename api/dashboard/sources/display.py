@@ -17,11 +17,11 @@ from actors.series import Point, Series
 from api.dashboard.drawing import by_utc, named, steps
 from api.nouns.values import SourceValues, decimal_of, ends, place, written
 from api.problems import sentence
+from storage.records.checks import Row, Verdict
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
 from storage.records.source import DAYS, HEALTH, OWN_NAMESPACES, RESTS, SOURCES, Source, State
 from storage.records.tiers import TIERS
-from storage.records.trail import Row, Verdict
 
 KINDS: Final = {name: tier.noun for name, tier in TIERS.items()}
 CAUSES: Final = {

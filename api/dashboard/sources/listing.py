@@ -29,7 +29,7 @@ from api.nouns.context import OperationContext
 from api.nouns.sources import Failed
 from api.pagination import decode_cursor, encode_cursor
 from api.problems import sentence
-from storage.records import trail
+from storage.records.checks import read_rows
 from storage.records.source import HEALTH, OWN_NAMESPACES, RESTS, SOURCES, Flag, SourceStateName
 from storage.records.tiers import SourceType
 
@@ -158,7 +158,7 @@ async def listing(visit: Visit) -> Page:
     tags = await sources.tags(visit)
     cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
     shows = {
-        "lines": [display.facts(view) | {"strip": strip(trail.read(view.hot.trail))} for view in page.views],
+        "lines": [display.facts(view) | {"strip": strip(read_rows(view.hot.trail))} for view in page.views],
         "query": query,
         "filtered": bool(where),
         "chips": _chips(query),

@@ -43,14 +43,13 @@ from api.nouns.why import notes_of
 from api.problems import Refusal, plainly, sentence
 from api.refusals import refusal_of
 from storage.records import source as states
-from storage.records import trail
+from storage.records.checks import Note, Row, Verdict, read_rows
 from storage.records.event import REVERTED, Filter
 from storage.records.identity import Millis, SourceId, interval_text, parse_rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import LOOKS as LOOK_STATES
 from storage.records.source import OWN_NAMESPACES, Inheritable, Source
 from storage.records.tiers import Kind, Setting, SourceType
-from storage.records.trail import Note, Row, Verdict
 
 _OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITABLE}
 _ELSEWHERE: Final = ("url", "type", "backfill", "enabled", "own_only", "managed", "verify")
@@ -301,7 +300,7 @@ async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQue
     id = sources.known(visit.path["id"])
     found = await sources.examine(visit, id)
     view, hot = found.view, found.view.hot
-    rows = trail.read(hot.trail)
+    rows = read_rows(hot.trail)
     told, items, cursor = await _events(visit, id, query.cursor)
     notices = Filter(sources=(id,), kinds=(Kind.NOTICE,))  # the history of its health
     history = (await visit.context.storage.log.read_back(END, HISTORY, notices)).events
@@ -474,7 +473,7 @@ async def check(visit: Visit) -> Go:
 
 
 def came_of_it(view: SourceView) -> tuple[str, bool]:
-    rows = trail.read(view.hot.trail)
+    rows = read_rows(view.hot.trail)
     if not rows:
         return say("Checked."), False
     row = rows[-1]

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from actors.sources.dedup_window import LEAST_SAVED, SPAN, DedupWindow, decode
-from storage.records.trail import Note, opened
-from storage.records.trail import read_notes as read
+from storage.records.checks import Note, unpack_memory
+from storage.records.checks import read_notes as read
 from tests.support.build import NOW
 
 
@@ -53,7 +53,7 @@ def test_notes_of_listening_are_stored_with_the_marks() -> None:
     assert not window.is_saved
     again = decode(window.encode(3))
     assert (len(again), again.last_id, mark(2) in again) == (3, "id 2", True)
-    (only,) = read(opened(again.encode(1)).notes)
+    (only,) = read(unpack_memory(again.encode(1)).notes)
     assert only.counts == {"frames": 9}
 
 

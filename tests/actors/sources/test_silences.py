@@ -17,7 +17,7 @@ from actors.sources.explanation import best_first, note_reasons
 from actors.sources.feed.reader import FeedReader, feed_reason, fingerprint_of
 from actors.sources.feed.seen import compare
 from actors.sources.page import EventHistory, PageReader, page_reasons
-from storage.records import trail
+from storage.records.checks import add_note, read_notes
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
 from tests.actors.content import page_histories
@@ -50,7 +50,7 @@ async def pages(source: Source, bodies: Sequence[bytes], content_type: str) -> l
         except CheckFailed:
             continue  # The state of the source says why.
         base = base if reading.base is None else reading.base
-        notes = notes if reading.note is None else trail.add_note(notes, reading.note)
+        notes = notes if reading.note is None else add_note(notes, reading.note)
         if was and not reading.drafts:
             found += (f"{number}: {text}" for text in _differing(source, was, body, content_type)
                       if not _has_reason(source, base, notes, text, body, content_type))  # fmt: skip
@@ -71,7 +71,7 @@ def _has_reason(source: Source, base: bytes, notes: bytes, text: str, body: byte
     view = SourceView(source, SourceRuntime())
     spots = find_text(FindRequest(text, base, body, content_type, source.selector))
     reasons = [
-        *note_reasons(trail.read_notes(notes), folded(text)),
+        *note_reasons(read_notes(notes), folded(text)),
         *page_reasons(view, spots, EventHistory(Millis(NOW), is_whole=True), is_checked=True),
     ]
     return best_first(reasons)[0].kind in REASONS
@@ -89,12 +89,12 @@ async def feeds(bodies: Sequence[bytes]) -> list[str]:
         except CheckFailed:
             continue
         base = base if reading.base is None else reading.base
-        notes = notes if reading.note is None else trail.add_note(notes, reading.note)
+        notes = notes if reading.note is None else add_note(notes, reading.note)
         told |= {draft.content for draft in reading.drafts}
         again = compare(base, [fingerprint_of(entry) for entry in feed.entries], number=number + 1)
         for i, entry in enumerate(feed.entries):
             known = "new" if i in again.new else "edited" if i in again.updated else "seen"
-            reason = next(note_reasons(trail.read_notes(notes), folded(entry.title)), feed_reason(entry, known))
+            reason = next(note_reasons(read_notes(notes), folded(entry.title)), feed_reason(entry, known))
             if entry.content not in told and reason.kind not in REASONS and not feed.cut:
                 found.append(f"{number}: {entry.content}")
     return found

@@ -8,9 +8,9 @@ from actors.sources.checks import progress
 from actors.sources.checks.progress import CheckResult
 from actors.sources.ranking import StateCounts
 from actors.sources.schedule.cadence import Limits
+from storage.records.checks import Verdict, add_row, check_row
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceStateName, Validators, state_of
-from storage.records.trail import Verdict, look, noted
 from tests.support.build import NOW, a_source
 
 WORKED = "worked"
@@ -26,7 +26,7 @@ def after(*looks: Blame | str) -> SourceRuntime:
         else:
             worked = CheckResult(now, 200, Validators(), changed=False)
             hot, verdict = progress.succeeded(hot, worked, Limits(), 0.5), Verdict.UNCHANGED
-        hot = replace(hot, trail=noted(hot.trail, look(now, verdict, 200)))
+        hot = replace(hot, trail=add_row(hot.trail, check_row(now, verdict, 200)))
         now = Millis(hot.next_look_at or now)
     return hot
 

@@ -12,10 +12,10 @@ from actors.signatures import LoggedEvents, jwks, new_signing_key
 from api.nouns.why import logged_in
 from sanderling_client.verify import check_event, key_set
 from storage.records import coverage
+from storage.records.checks import Verdict
 from storage.records.event import id_in
 from storage.records.identity import Millis, Seq, rfc3339
 from storage.records.source import SourceRuntime
-from storage.records.trail import Verdict
 from tests.api.house import House
 from tests.api.nouns.test_why import a_page_draft, commit
 from tests.support.build import NOW, a_source, a_source_id

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from actors.errors import LibraryFull, Overloaded, TooSoon, Unprocessable, UrlRefused
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import PushView, SourceView
+from storage.records.checks import Verdict, add_row, check_row
 from storage.records.identity import Millis, rfc3339
 from storage.records.source import BreakerState, Health, SourceRuntime
-from storage.records.trail import Verdict, look, noted
 from supervision import Unanswered
 from tests.api.house import House
 from tests.support.build import NOW, a_source, a_source_id
@@ -246,8 +246,8 @@ async def test_the_check_history_is_newest_first_and_merges_equal_results(
 ) -> None:
     trail = b""
     for minute in range(5):
-        trail = noted(trail, look(Millis(NOW + 60_000 * minute), Verdict.UNCHANGED, 304, ms=20))
-    trail = noted(trail, look(Millis(NOW + 600_000), Verdict.CHANGED, 200, size=900, ms=31))
+        trail = add_row(trail, check_row(Millis(NOW + 60_000 * minute), Verdict.UNCHANGED, 304, ms=20))
+    trail = add_row(trail, check_row(Millis(NOW + 600_000), Verdict.CHANGED, 200, size=900, ms=31))
     source = a_source()
     house.registry.views[source.id] = SourceView(source, SourceRuntime(trail=trail))
     answer = (await client.get(f"/v1/sources/{source.id}/looks")).json()

@@ -10,13 +10,12 @@ import msgspec
 from actors.messages.sources import Teach
 from actors.messages.views import SourceView
 from storage.append import events_of
-from storage.records import trail
 from storage.records.alert import Alert
+from storage.records.checks import Note, Part, StoredMemory, add_note, pack_memory
 from storage.records.destination import Met
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op, Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq
 from storage.records.source import Harvest, SourceRuntime, SourceState, Validators
-from storage.records.trail import Note, Part, StoredMemory
 from tests.api.house import House, stamp
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 
@@ -39,8 +38,8 @@ async def commit(house: House, *drafts: Draft, notes: tuple[Note, ...] = (), typ
         await storage.sources.add(a_source(type=type), SourceState(source, SourceRuntime()), storage.lease)
     packed = b""
     for one in notes:
-        packed = trail.add_note(packed, one)
-    state = SourceState(source, SourceRuntime(), trail.sealed(StoredMemory(b"\x01", packed)) if notes else None)
+        packed = add_note(packed, one)
+    state = SourceState(source, SourceRuntime(), pack_memory(StoredMemory(b"\x01", packed)) if notes else None)
     done: list[Stored] = []
     for draft in drafts:
         house.mint.raise_floor(Seq(draft.fetched_at << COUNTER_BITS))

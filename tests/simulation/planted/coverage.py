@@ -10,9 +10,9 @@ from unittest.mock import patch
 from actors import coverage as shifts
 from storage.records import coverage
 from storage.records import coverage as tally
+from storage.records.checks import Verdict
 from storage.records.coverage import Hour, Shift, StoredChecks, following, stepped
 from storage.records.identity import Millis
-from storage.records.trail import Verdict
 from storage.sql.stores import sources as store
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from storage.records.checks import Verdict
 from storage.records.coverage import MOST_SHIFTS, Day, Shift, noted, over, stepped, summed
 from storage.records.identity import Millis, SourceId
-from storage.records.trail import Verdict
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_source, a_state
 from tests.storage.contract.engines import Engine

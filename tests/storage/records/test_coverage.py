@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from storage.records import coverage
+from storage.records.checks import Verdict
 from storage.records.coverage import MOST_UNKNOWN, Coverage, Record, StoredChecks, UnknownPeriod, cover, window
 from storage.records.identity import Millis
-from storage.records.trail import Verdict
 
 HOUR, DAY = 3_600_000, 86_400_000
 START = Millis(20_000 * DAY)

@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 from actors.messages.requests import SourcePatch
 from actors.sources.registry.actor import Registry
-from storage.records import trail
+from storage.records.checks import (
+    MOST_BYTES,
+    MOST_NOTES,
+    Note,
+    Part,
+    StoredMemory,
+    add_note,
+    new_memory,
+    pack_memory,
+    read_notes,
+    unpack_memory,
+)
 from storage.records.identity import Millis, SourceId
-from storage.records.trail import MOST_BYTES, MOST_NOTES, Note, Part, StoredMemory
 from tests.actors.sources.harness import page, rss, watching
 from tests.support.build import NOW
 from tests.support.in_loop import Disk
@@ -32,19 +42,19 @@ def churn(second: int, *keys: str) -> Note:
 
 
 def notes_in(disk: Disk, source: SourceId) -> list[Note]:
-    return trail.read_notes(trail.opened(disk.sources()[source].base).notes)
+    return read_notes(unpack_memory(disk.sources()[source].base).notes)
 
 
 @given(st.binary(max_size=50), st.binary(max_size=50), st.binary(max_size=50))
 def test_an_envelope_round_trips(tier: bytes, notes: bytes, waiting: bytes) -> None:
     if not tier.startswith(b"\xc1"):
-        assert trail.opened(trail.sealed(StoredMemory(tier, notes, waiting))) == (tier, notes, waiting)
+        assert unpack_memory(pack_memory(StoredMemory(tier, notes, waiting))) == (tier, notes, waiting)
 
 
 @pytest.mark.parametrize("old", [b"", b"\x01" + bytes(16), b"\x98\x02\xc4", b"\x91\xa3abc", b"\xdc\x01\x00"])
 def test_a_memory_from_before_there_were_notes_still_reads(old: bytes) -> None:
-    assert trail.opened(old) == StoredMemory(old, b"")
-    assert trail.sealed(StoredMemory(old)) == old
+    assert unpack_memory(old) == StoredMemory(old, b"")
+    assert pack_memory(StoredMemory(old)) == old
 
 
 def test_the_newest_notes_are_stored_and_the_packed_form_is_bounded() -> None:
@@ -53,12 +63,12 @@ def test_the_newest_notes_are_stored_and_the_packed_form_is_bounded() -> None:
     for second in range(100):
         words = [" ".join(f"{chance.getrandbits(40):x}" for _ in range(30)) for _ in range(chance.choice((1, 20)))]
         parts = tuple(Part(text, "rule " * 90, text[:16]) for text in words)
-        packed = trail.add_note(packed, Note(Millis(NOW + second), "told", "x" * 900, parts=parts))
+        packed = add_note(packed, Note(Millis(NOW + second), "told", "x" * 900, parts=parts))
         assert len(packed) <= MOST_BYTES
-    assert trail.read_notes(packed)[-1].at == NOW + 99
+    assert read_notes(packed)[-1].at == NOW + 99
     for second in range(100):
-        packed = trail.add_note(packed, churn(second, f"key{second}"))
-    assert [one.at for one in trail.read_notes(packed)] == [NOW + second for second in range(100 - MOST_NOTES, 100)]
+        packed = add_note(packed, churn(second, f"key{second}"))
+    assert [one.at for one in read_notes(packed)] == [NOW + second for second in range(100 - MOST_NOTES, 100)]
 
 
 def test_a_note_that_cannot_be_packed_small_loses_parts_not_itself() -> None:
@@ -67,33 +77,29 @@ def test_a_note_that_cannot_be_packed_small_loses_parts_not_itself() -> None:
     def noise() -> str:
         return "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(160))
 
-    packed = trail.add_note(
-        b"", Note(NOW, "told", "why", parts=tuple(Part(noise(), noise(), noise()) for _ in range(16)))
-    )
-    (one,) = trail.read_notes(packed)
+    packed = add_note(b"", Note(NOW, "told", "why", parts=tuple(Part(noise(), noise(), noise()) for _ in range(16))))
+    (one,) = read_notes(packed)
     assert len(packed) <= MOST_BYTES and 0 < len(one.parts) < 16
 
 
 def test_alternating_text_is_noted_once() -> None:
-    packed = trail.add_note(b"", churn(0, "a", "b"))
-    assert trail.add_note(packed, churn(60, "b", "a")) == packed
-    assert len(trail.read_notes(trail.add_note(packed, churn(60, "a", "c")))) == 2
-    assert trail.after(StoredMemory(b"tier", packed), None, churn(60, "a", "b")) is None
-    assert trail.after(StoredMemory(b"tier", packed), b"other", None) == trail.sealed(StoredMemory(b"other", packed))
+    packed = add_note(b"", churn(0, "a", "b"))
+    assert add_note(packed, churn(60, "b", "a")) == packed
+    assert len(read_notes(add_note(packed, churn(60, "a", "c")))) == 2
+    assert new_memory(StoredMemory(b"tier", packed), None, churn(60, "a", "b")) is None
+    assert new_memory(StoredMemory(b"tier", packed), b"other", None) == pack_memory(StoredMemory(b"other", packed))
 
 
 def test_a_stretch_that_goes_on_takes_its_own_place() -> None:
     first = Note(NOW, "stretch", "", counts={"frames": 3}, until=Millis(NOW + 1))
-    packed = trail.add_note(
-        trail.add_note(b"", first), Note(NOW, "stretch", "", counts={"frames": 9}, until=Millis(NOW + 2))
-    )
-    packed = trail.add_note(packed, Note(Millis(NOW + 5), "stretch", "", counts={"frames": 1}))
-    assert [one.counts["frames"] for one in trail.read_notes(packed)] == [9, 1]
+    packed = add_note(add_note(b"", first), Note(NOW, "stretch", "", counts={"frames": 9}, until=Millis(NOW + 2)))
+    packed = add_note(packed, Note(Millis(NOW + 5), "stretch", "", counts={"frames": 1}))
+    assert [one.counts["frames"] for one in read_notes(packed)] == [9, 1]
 
 
-@pytest.mark.parametrize("damaged", [b"x", trail.add_note(b"", churn(0))[:-6] + b"abcdef", b"\x78\x9c"])
+@pytest.mark.parametrize("damaged", [b"x", add_note(b"", churn(0))[:-6] + b"abcdef", b"\x78\x9c"])
 def test_damaged_notes_are_none(damaged: bytes) -> None:
-    assert trail.read_notes(damaged) == []
+    assert read_notes(damaged) == []
 
 
 async def test_a_feeds_checks_are_recorded_with_numbers_and_titles(autojump_clock: object) -> None:
@@ -159,8 +165,8 @@ async def test_another_selector_begins_with_a_new_baseline_and_keeps_the_notes(a
         origin.bodies["/prices"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
         await edit(service.registry, source)
-        stored = trail.opened(service.disk.sources()[source].base)
-        assert stored.tier and len(trail.read_notes(stored.notes)) == 1, "a change under way is compared with it first"
+        stored = unpack_memory(service.disk.sources()[source].base)
+        assert stored.tier and len(read_notes(stored.notes)) == 1, "a change under way is compared with it first"
         await trio.sleep(600)
         assert [one.came for one in notes_in(service.disk, source)] == ["baseline", "baseline"]
         assert await service.events() == []

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from storage.records import coverage
+from storage.records.checks import Verdict
 from storage.records.coverage import ANSWERED, HOUR, MOST_DAYS, Day, Hour
 from storage.records.identity import Millis
-from storage.records.trail import Verdict
 
 START = 1_780_000_000_000
 DAY_MS = 86_400_000

@@ -14,9 +14,8 @@ from actors.messages.sources import DetectUrl, EditSource, ExamineSource
 from actors.messages.views import SourceView
 from actors.sources.checks.rendering import may_be_shell
 from actors.world import FilledBy, RenderFailed
-from storage.records import trail
+from storage.records.checks import Verdict, read_rows
 from storage.records.identity import SourceId
-from storage.records.trail import Verdict
 from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching
 from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.scripted_browser import ScriptedBrowser, rendered
@@ -158,7 +157,7 @@ async def test_a_failure_is_attributed_to_the_side_at_fault(
         await service.check(source)
         await trio.sleep(10)
         view = seen(service, source)
-        assert (trail.read(view.hot.trail)[-1].verdict, view.hot.breaker.failures) == (verdict, failures)
+        assert (read_rows(view.hot.trail)[-1].verdict, view.hot.breaker.failures) == (verdict, failures)
         assert failure.reason in (view.hot.last_error or "")
 
 

@@ -12,7 +12,7 @@ from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.sources import following as items
 from actors.sources.following import MOST_ELSEWHERE, MOST_OF_HOST, other_hosts_text
-from storage.records import trail
+from storage.records.checks import unpack_memory
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.storage.contract.builders import a_draft, a_source
 from tests.support.build import NOW
@@ -53,7 +53,7 @@ def an_origin(*names: str) -> Origin:
 
 
 def waiting_of(disk: Disk, source: Any) -> items.FollowQueue:
-    return items.decode(trail.opened(disk.sources()[source].base).waiting)
+    return items.decode(unpack_memory(disk.sources()[source].base).waiting)
 
 
 async def grown(run: Watching, origin: Origin, source: Any, *names: str) -> None:

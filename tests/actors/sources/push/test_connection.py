@@ -14,9 +14,9 @@ from actors.sources.push.connection import (
     scheduled,
 )
 from actors.sources.schedule.cadence import Limits
+from storage.records.checks import read_rows
 from storage.records.identity import Millis
 from storage.records.source import BreakerState, SourceRuntime
-from storage.records.trail import read
 from tests.support.build import NOW
 
 LIMITS = Limits(60.0, 2700.0, None)
@@ -79,7 +79,7 @@ def test_the_trail_has_connections_with_their_frames() -> None:
     hot = after_close(hot, Session(9, 2, 1_234, 3.5), later(1))
     hot = after_close(after_connect(hot, later(2), 30), Session(9, 0, 50, 70.0), later(3))
     hot = after_failure(hot, GONE, NOTHING, later(4), LIMITS, 0.5)
-    assert [(row.status, row.verdict.name, row.size, row.ms) for row in read(hot.trail)] == [
+    assert [(row.status, row.verdict.name, row.size, row.ms) for row in read_rows(hot.trail)] == [
         (101, "UNCHANGED", 0, 30),
         (101, "CHANGED", 1_234, 3_500),
         (101, "UNCHANGED", 0, 30),

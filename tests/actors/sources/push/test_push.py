@@ -14,7 +14,7 @@ from actors.messages.sources import DetectUrl, EditSource
 from actors.sources.admission import Admission
 from actors.sources.schedule import silence as pulse
 from storage.records.alert import Alert
-from storage.records.trail import Verdict, read
+from storage.records.checks import Verdict, read_rows
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.storage.contract.builders import a_source
 from tests.support.build import NOW
@@ -356,7 +356,7 @@ async def test_an_orderly_end_after_a_minute_is_no_failure_and_soon_mended(autoj
         hot = service.registry.table.describe(source).hot
         assert len(pusher.connections) == 1
         assert (hot.breaker.failures, hot.health.score, hot.last_error) == (0, 1.0, None)
-        assert {(row.status, row.verdict) for row in read(hot.trail)} == {(101, Verdict.UNCHANGED)}
+        assert {(row.status, row.verdict) for row in read_rows(hot.trail)} == {(101, Verdict.UNCHANGED)}
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ async def test_a_server_that_sends_us_away_is_left_alone(
         assert len(pusher.accepted) == before
         await trio.sleep(120)
         assert pusher.accepted[before] - left >= least - 6
-        rows = read(service.registry.table.describe(source).hot.trail)
+        rows = read_rows(service.registry.table.describe(source).hot.trail)
         assert [(row.status, row.verdict) for row in rows][:2] == [(101, Verdict.UNCHANGED), (None, blame)]
 
 
@@ -420,7 +420,7 @@ async def test_a_source_that_falls_silent_while_connected_loses_score_with_any_f
         await pusher.send("nor this")
         await trio.sleep(150)
         assert service.registry.table.describe(source).hot.health.score == 1.0
-        assert len(read(service.registry.table.describe(source).hot.trail)) == 1
+        assert len(read_rows(service.registry.table.describe(source).hot.trail)) == 1
 
 
 async def test_admitted_frames_are_committed_at_a_stop(autojump_clock: object) -> None:

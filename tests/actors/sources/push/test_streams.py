@@ -12,7 +12,7 @@ from actors.egress.event_stream import QUIET
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest, Previewed
 from actors.messages.sources import DetectUrl
-from storage.records.trail import read
+from storage.records.checks import read_rows
 from tests.actors.sources.harness import SITE, Watching, watching
 from tests.actors.sources.push.streaming import (
     ADDRESS,
@@ -292,7 +292,7 @@ async def test_only_a_socket_is_spoken_to_and_the_trail_says_200(autojump_clock:
             await service.add(URL, hours="weekdays 08-18 UTC")
         source = (await service.add(URL)).view.source.id
         await trio.sleep(3)
-        assert read(service.registry.table.describe(source).hot.trail)[-1].status == 200
+        assert read_rows(service.registry.table.describe(source).hot.trail)[-1].status == 200
 
 
 @pytest.mark.parametrize("seed", range(9))

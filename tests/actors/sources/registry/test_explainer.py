@@ -13,8 +13,8 @@ from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.messages.views import SourceExplanation
 from actors.sources.explanation import note_reasons
+from storage.records.checks import Note, Part
 from storage.records.identity import Millis, SourceId
-from storage.records.trail import Note, Part
 from tests.actors.sources.harness import Watching, page, rss, watching
 from tests.actors.sources.push.test_push import Pusher
 from tests.storage.records.test_note import PROSE, notes_in

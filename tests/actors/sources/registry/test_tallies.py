@@ -12,8 +12,8 @@ from actors.settings import Settings
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.actor import TallySweep
 from storage.records import coverage
+from storage.records.checks import Verdict
 from storage.records.identity import Millis
-from storage.records.trail import Verdict
 from tests.storage.contract.builders import NOW, a_source, a_state
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world

@@ -3,10 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from actors.messages.views import SourceView
-from storage.records import trail
+from storage.records.checks import Verdict, add_row, check_row
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Health, SourceRuntime
-from storage.records.trail import Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House
 from tests.support.build import NOW, a_source, a_source_id
@@ -32,9 +31,9 @@ async def test_without_a_source_the_page_teaches_and_has_one_thing_to_do(browser
 
 
 async def test_each_source_has_its_state_reason_ticks_and_times(house: House, browser: Browser) -> None:
-    looks = trail.noted(b"", look(Millis(NOW - 60_000), Verdict.CHANGED, 200))
+    looks = add_row(b"", check_row(Millis(NOW - 60_000), Verdict.CHANGED, 200))
     for minute in range(3):
-        looks = trail.noted(looks, look(Millis(NOW + minute * 60_000), Verdict.REMOTE_TRANSIENT, 503))
+        looks = add_row(looks, check_row(Millis(NOW + minute * 60_000), Verdict.REMOTE_TRANSIENT, 503))
     put(house, 1, hot=SourceRuntime(health=ROTTEN, trail=looks, last_look_at=NOW), tags=("label:sea",), title="Tides")
     put(house, 2, enabled=False)
     await browser.get("/sources")
@@ -63,7 +62,7 @@ async def test_the_filter_form_of_the_list_keeps_its_input(house: House, browser
 async def test_the_next_page_keeps_the_filter(house: House, browser: Browser) -> None:
     looks = b""
     for number in range(40):  # no two equal checks in a row
-        looks = trail.noted(looks, look(Millis(NOW + number * 60_000), Verdict(number % 8), 200))
+        looks = add_row(looks, check_row(Millis(NOW + number * 60_000), Verdict(number % 8), 200))
     for number in range(1, 96):
         tags = ("label:harbour", "topic:timetables")
         put(house, number, type="html", hot=SourceRuntime(trail=looks), title=f"Timetable {number}", tags=tags)

@@ -15,7 +15,7 @@ from api.dashboard.sources.one import came_of_it, untold_since
 from sanderling_client.verify import check_encoded
 from storage.append import events_of
 from storage.records import source as states
-from storage.records import trail
+from storage.records.checks import Note, StoredMemory, Verdict, add_note, add_row, check_row, pack_memory
 from storage.records.event import (
     Change,
     ChangeKind,
@@ -31,7 +31,6 @@ from storage.records.event import (
 )
 from storage.records.identity import Millis, day_of, rfc3339
 from storage.records.source import BreakerState, Harvest, Health, SourceRuntime, SourceState
-from storage.records.trail import Note, StoredMemory, Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
 from tests.api.dashboard.sources.test_listing import put
@@ -40,7 +39,9 @@ from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 DELTA = Delta((Op("replace", 0, before="It costs 19", after="It costs 29"),), DeltaStats(0, 0, 1, 6))
 DIFF = Diff((), (), (Change("It costs 19", "It costs 29"),))
-LOOKS = trail.noted(trail.noted(b"", look(NOW, Verdict.CHANGED, 200, size=2048, ms=31)), look(NOW, Verdict.LOCAL, None))
+LOOKS = add_row(
+    add_row(b"", check_row(NOW, Verdict.CHANGED, 200, size=2048, ms=31)), check_row(NOW, Verdict.LOCAL, None)
+)
 HOT = SourceRuntime(trail=LOOKS, last_look_at=NOW, next_look_at=Millis(NOW + 600_000), looks=2, last_event_at=NOW)
 
 
@@ -48,12 +49,12 @@ async def told(house: House, *drafts: Any, notes: tuple[Note, ...] = ()) -> list
     """Commit events of source 1 as the recorder would; return their ids, oldest first."""
     packed = b""
     for one in notes:
-        packed = trail.add_note(packed, one)
+        packed = add_note(packed, one)
     source = a_source_id()
     if await house.storage.sources.get(source) is None:
         stored = house.registry.views[source].source
         await house.storage.sources.add(stored, SourceState(source, SourceRuntime()), house.storage.lease)
-    base = trail.sealed(StoredMemory(b"\x01", packed)) if notes else None
+    base = pack_memory(StoredMemory(b"\x01", packed)) if notes else None
     harvest = Harvest(source, tuple(drafts), SourceState(source, SourceRuntime(), base))
     done = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, stamp))
     return [str(event.body) for event in done]
@@ -131,21 +132,21 @@ async def test_its_events_are_paged_with_the_latest_difference_in_words(house: H
 
 def test_an_unreported_change_after_the_latest_event_is_shown_with_it() -> None:
     told_at = rfc3339(NOW)
-    later = look(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
+    later = check_row(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
     reason = "1 block came and 1 went: it alternates with the earlier text; reported if it lasts."
     turn = Note(Millis(NOW + 60_400), "churn", reason)
-    assert untold_since(told_at, [later, look(Millis(NOW + 90_000), Verdict.UNCHANGED, 304)], [turn]) == (
+    assert untold_since(told_at, [later, check_row(Millis(NOW + 90_000), Verdict.UNCHANGED, 304)], [turn]) == (
         later.last_at,
         reason,
     )
     assert untold_since(told_at, [later], [msgspec.structs.replace(turn, at=Millis(NOW - 1))]) == (later.last_at, "")
     assert untold_since(told_at, [msgspec.structs.replace(later, last_at=NOW)], [turn]) is None
-    assert untold_since(told_at, [look(Millis(NOW + 60_000), Verdict.UNCHANGED, 304)], []) is None
+    assert untold_since(told_at, [check_row(Millis(NOW + 60_000), Verdict.UNCHANGED, 304)], []) is None
 
 
 async def test_the_latest_change_mentions_later_unreported_ones(house: House, browser: Browser) -> None:
     await test_its_events_are_paged_with_the_latest_difference_in_words(house, browser)
-    turned = trail.noted(b"", look(Millis(house.context.world.now() + 60_000), Verdict.NOTHING_TO_TELL, 200))
+    turned = add_row(b"", check_row(Millis(house.context.world.now() + 60_000), Verdict.NOTHING_TO_TELL, 200))
     put(house, type="html", hot=msgspec.structs.replace(HOT, trail=turned))
     await browser.get(here())
     assert "Later changes, the last" in browser.text and "were not reported." in browser.text
@@ -210,8 +211,8 @@ async def test_check_now_shows_its_result(
     def looks(message: Any) -> Any:
         if isinstance(message, CheckNow):
             view = house.registry.views[source]
-            row = look(NOW, Verdict.UNCHANGED, 304, ms=12)
-            after = {"trail": trail.noted(view.hot.trail, row), "looks": view.hot.looks + 1}
+            row = check_row(NOW, Verdict.UNCHANGED, 304, ms=12)
+            after = {"trail": add_row(view.hot.trail, row), "looks": view.hot.looks + 1}
             house.registry.views[source] = SourceView(view.source, SourceRuntime(**after))
         return handle(message)
 
@@ -247,7 +248,7 @@ async def test_a_check_that_rate_limits_forbid_is_reported_on_the_page(
     ],
 )
 def test_the_result_of_a_check_as_a_sentence(verdict: Verdict, says: str, bad: bool) -> None:
-    hot = SourceRuntime(trail=trail.noted(b"", look(NOW, verdict, 200)), last_error="timeout")
+    hot = SourceRuntime(trail=add_row(b"", check_row(NOW, verdict, 200)), last_error="timeout")
     words, is_bad = came_of_it(SourceView(a_source(), hot))
     assert says in words and is_bad is bad
 

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dashboard.sources.display import SORTS, TICKS, WIDTH, counted, strip, ticks, timeline
-from storage.records import trail
+from storage.records.checks import Row, Verdict, add_row, check_row, read_rows
 from storage.records.identity import Millis
-from storage.records.trail import Row, Verdict, look
 from tests.support.build import NOW
 
 verdicts = st.sampled_from(list(Verdict))
@@ -17,8 +16,8 @@ verdicts = st.sampled_from(list(Verdict))
 def rows_of(found: list[Verdict], step: int = 60_000) -> list[Row]:
     memory = b""
     for number, verdict in enumerate(found):
-        memory = trail.noted(memory, look(Millis(NOW + number * step), verdict, 200))
-    return trail.read(memory)
+        memory = add_row(memory, check_row(Millis(NOW + number * step), verdict, 200))
+    return read_rows(memory)
 
 
 @given(st.lists(verdicts, max_size=80))

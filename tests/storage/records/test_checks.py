@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.egress.failures import Blame
+from storage.records.checks import MOST_LOOKS, Verdict, add_row, check_row, read_rows
 from storage.records.identity import Millis
-from storage.records.trail import MOST_LOOKS, Verdict, look, noted, read
 from tests.actors.sources.harness import Origin, rss, watching
 from tests.support.build import NOW
 from tests.support.in_loop import Disk
@@ -21,11 +21,11 @@ def at(second: int) -> Millis:
 def test_equal_checks_are_one_row_and_changes_are_not() -> None:
     trail = b""
     for second in range(50):
-        trail = noted(trail, look(at(second), Verdict.UNCHANGED, 304, ms=second))
-    trail = noted(trail, look(at(60), Verdict.CHANGED, 200, size=900, ms=12))
-    trail = noted(trail, look(at(61), Verdict.CHANGED, 200, size=950, ms=13))
-    trail = noted(trail, look(at(70), Verdict.REMOTE_TRANSIENT, None))
-    rows = read(trail)
+        trail = add_row(trail, check_row(at(second), Verdict.UNCHANGED, 304, ms=second))
+    trail = add_row(trail, check_row(at(60), Verdict.CHANGED, 200, size=900, ms=12))
+    trail = add_row(trail, check_row(at(61), Verdict.CHANGED, 200, size=950, ms=13))
+    trail = add_row(trail, check_row(at(70), Verdict.REMOTE_TRANSIENT, None))
+    rows = read_rows(trail)
     assert [(row.verdict, row.looks, row.status) for row in rows] == [
         (Verdict.UNCHANGED, 50, 304),
         (Verdict.CHANGED, 1, 200),
@@ -39,16 +39,16 @@ def test_equal_checks_are_one_row_and_changes_are_not() -> None:
 def test_the_last_200_checks_of_any_outcome_are_stored(verdicts: list[Verdict]) -> None:
     trail = b""
     for second, verdict in enumerate(verdicts):
-        trail = noted(trail, look(at(second), verdict, 200))
-    rows = read(trail)
+        trail = add_row(trail, check_row(at(second), verdict, 200))
+    rows = read_rows(trail)
     assert [row.verdict for row in rows for _ in range(row.looks)] == verdicts[-MOST_LOOKS:]
     assert len(trail) < 4000
 
 
 def test_oversized_numbers_are_capped_and_an_invalid_trail_is_empty() -> None:
-    (row,) = read(noted(b"", look(at(0), Verdict.CHANGED, 200, size=2**40, ms=2**20)))
+    (row,) = read_rows(add_row(b"", check_row(at(0), Verdict.CHANGED, 200, size=2**40, ms=2**20)))
     assert (row.size, row.ms) == (2**32 - 1, 2**16 - 1)
-    assert read(b"") == read(b"\x02abc") == read(b"\x01abc") == []
+    assert read_rows(b"") == read_rows(b"\x02abc") == read_rows(b"\x01abc") == []
 
 
 def test_every_blame_has_a_verdict_of_its_name() -> None:
@@ -65,7 +65,7 @@ async def test_a_source_remembers_its_checks_across_a_restart(autojump_clock: ob
         await trio.sleep(3600)
         origin.status = 500
         await trio.sleep(1800)
-        before = read(service.registry.table.describe(source).hot.trail)
+        before = read_rows(service.registry.table.describe(source).hot.trail)
     assert [row.verdict for row in before] == [
         Verdict.UNCHANGED,
         Verdict.CHANGED,
@@ -74,4 +74,4 @@ async def test_a_source_remembers_its_checks_across_a_restart(autojump_clock: ob
     ]
     assert (before[0].status, before[1].status, before[-1].status) == (304, 200, 500)
     assert before[0].looks > 3 and before[1].size > 0
-    assert read(disk.sources()[source].hot.trail) == before
+    assert read_rows(disk.sources()[source].hot.trail) == before

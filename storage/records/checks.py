@@ -55,13 +55,13 @@ class Row(Struct, frozen=True):
     verdict: Verdict
 
 
-def look(at: Millis, verdict: Verdict, status: int | None, *, size: int = 0, ms: int = 0) -> Row:
+def check_row(at: Millis, verdict: Verdict, status: int | None, *, size: int = 0, ms: int = 0) -> Row:
     return Row(at, at, 1, status, size, ms, verdict)
 
 
-def noted(trail: bytes, row: Row) -> bytes:
+def add_row(trail: bytes, row: Row) -> bytes:
     """Add a check and drop those before the last 200."""
-    rows = read(trail)
+    rows = read_rows(trail)
     if rows and (rows[-1].verdict, rows[-1].status) == (row.verdict, row.status) and row.verdict != Verdict.CHANGED:
         rows[-1] = replace(row, first_at=rows[-1].first_at, looks=rows[-1].looks + 1)
     else:
@@ -79,7 +79,7 @@ def noted(trail: bytes, row: Row) -> bytes:
     return b"".join(packed)
 
 
-def read(trail: bytes) -> list[Row]:
+def read_rows(trail: bytes) -> list[Row]:
     """Return the rows, oldest first; none for a trail of another version."""
     if trail[:1] != _VERSION or (len(trail) - 1) % _ROW.size:
         return []
@@ -138,7 +138,7 @@ class StoredMemory(NamedTuple):
     waiting: bytes = b""
 
 
-def opened(stored: bytes) -> StoredMemory:
+def unpack_memory(stored: bytes) -> StoredMemory:
     """Split a stored memory; one older than notes is the tier's alone."""
     if stored.startswith(_THREE):
         tier, rest = _parted(stored[len(_THREE) :])
@@ -154,7 +154,7 @@ def _parted(stored: bytes) -> tuple[bytes, bytes]:
     return stored[start : start + length], stored[start + length :]
 
 
-def sealed(kept: StoredMemory) -> bytes:
+def pack_memory(kept: StoredMemory) -> bytes:
     """Join a memory for storage; without notes and waiting items, that is the tier's bytes unchanged."""
     tier, notes, waiting = kept
     if waiting:
@@ -164,13 +164,13 @@ def sealed(kept: StoredMemory) -> bytes:
     return b"".join((_ENVELOPE, _LENGTH.pack(len(tier)), tier, notes))
 
 
-def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
+def new_memory(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
     """Return the memory to store after a check, None if it is stored already. tier, waiting: None keeps the old."""
     notes = kept.notes if note is None else add_note(kept.notes, note)
     then = StoredMemory(kept.tier if tier is None else tier, notes, kept.waiting if waiting is None else waiting)
     if tier is None and then == kept:
         return None
-    return sealed(then)
+    return pack_memory(then)
 
 
 def read_notes(packed: bytes) -> list[Note]:
