@@ -38,10 +38,10 @@ def all_settings() -> Sequence[click.Option]:
     return [click.Option([flag(name), name], metavar="VALUE", help=_help(one)) for name, one in declared().items()]
 
 
-def _help(one: Setting) -> str:
-    default = ",".join(one.default) if isinstance(one.default, tuple) else one.default
-    tail = f"{default} {one.unit}".strip() or "none"
-    return f"{one.says}  [{variable(one.name)}; default: {tail}]"
+def _help(setting: Setting) -> str:
+    default = ",".join(setting.default) if isinstance(setting.default, tuple) else setting.default
+    tail = f"{default} {setting.unit}".strip() or "none"
+    return f"{setting.says}  [{variable(setting.name)}; default: {tail}]"
 
 
 def with_settings(*names: str) -> Callable[[Callable[..., int | None]], Callable[..., int]]:

@@ -61,7 +61,7 @@ def texts_in(package: str, file: str) -> Callable[..., Meta]:
 
 def part_of(declared: type[Struct], names: Collection[str]) -> Callable[[type[S]], type[S]]:
     """Add these of the declared fields, with their defaults."""
-    made = {one.name: (one.type, _own(one)) for one in fields(declared) if one.name in names}
+    made = {each.name: (each.type, _own(each)) for each in fields(declared) if each.name in names}
     return lambda kind: _with(kind, made, " ".join(names))
 
 
@@ -69,11 +69,11 @@ def patch_of(
     declared: type[Struct], record: type[Struct] | None = None, without: Collection[str] = (), order: str = ""
 ) -> Callable[[type[S]], type[S]]:
     """Add the declared fields, none of them required. Null is a value where the stored record may be without it."""
-    empty = {one.name for one in fields(record) if NoneType in get_args(one.type)} if record else ()
+    empty = {each.name for each in fields(record) if NoneType in get_args(each.type)} if record else ()
     made = {
-        one.name: (Union[(*_members(one.type, null=one.name in empty), UnsetType)], UNSET)
-        for one in fields(declared)
-        if one.name not in without
+        each.name: (Union[(*_members(each.type, null=each.name in empty), UnsetType)], UNSET)
+        for each in fields(declared)
+        if each.name not in without
     }
     return lambda kind: _with(kind, made, order)
 
@@ -102,7 +102,7 @@ def _members(kind: Any, *, null: bool) -> Sequence[Any]:
 
 def _with(kind: type[S], made: Mapping[str, tuple[Any, ...]], order: str) -> type[S]:
     """Return a class with further fields, except where it has its own."""
-    known = dict(made) | {one.name: (one.type, _own(one)) for one in fields(kind)}
+    known = dict(made) | {each.name: (each.type, _own(each)) for each in fields(kind)}
     places = {name: place for place, name in enumerate(dict.fromkeys(order.split()))}
     names = sorted(known, key=lambda name: places.get(name, len(places)))
     config = kind.__struct_config__
@@ -118,8 +118,8 @@ def _with(kind: type[S], made: Mapping[str, tuple[Any, ...]], order: str) -> typ
     )
 
 
-def _own(one: FieldInfo) -> Any:
-    own: dict[str, Any] = {"default": one.default, "default_factory": one.default_factory, "name": one.encode_name}
+def _own(info: FieldInfo) -> Any:
+    own: dict[str, Any] = {"default": info.default, "default_factory": info.default_factory, "name": info.encode_name}
     return field(**own)
 
 
@@ -141,14 +141,14 @@ def mirrored(record: object, shape: type[Struct], without: Collection[str] = ())
 
 @cache
 def _conversions(shape: type[Struct]) -> Sequence[tuple[str, Callable[[Any], Any] | None]]:
-    return [(one.name, _conversion(one.name, one.type)) for one in fields(shape)]
+    return [(each.name, _conversion(each.name, each.type)) for each in fields(shape)]
 
 
 def _conversion(name: str, kind: Any) -> Callable[[Any], Any] | None:
     if name == "schedule":
         return lambda seconds: interval_text(seconds) if isinstance(seconds, int) else seconds
     parts = [*_parts(kind)]
-    inner = next((one for one in parts if isinstance(one, type) and issubclass(one, Struct)), None)
+    inner = next((part for part in parts if isinstance(part, type) and issubclass(part, Struct)), None)
     if inner is not None:
         return partial(_nested, inner)
     return (lambda value: rfc3339(Millis(value)) if isinstance(value, int) else value) if _TIME in parts else None
@@ -162,5 +162,5 @@ def _parts(kind: Any) -> Iterator[Any]:
 
 def _nested(shape: type[Struct], value: Any) -> Any:
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        return tuple(_nested(shape, one) for one in value)
+        return tuple(_nested(shape, item) for item in value)
     return value if value is None or isinstance(value, shape) else made_of(shape, value)

@@ -48,7 +48,7 @@ def in_turns(items: Iterable[T], host_of: Callable[[T], str]) -> Iterator[T]:
     'abcaba'
     """
     by_host: dict[str, list[T]] = {}
-    for one in items:
-        by_host.setdefault(host_of(one), []).append(one)
+    for item in items:
+        by_host.setdefault(host_of(item), []).append(item)
     for row in zip_longest(*by_host.values()):
-        yield from (one for one in row if one is not None)
+        yield from (item for item in row if item is not None)

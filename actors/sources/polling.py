@@ -223,7 +223,7 @@ async def _read_sitemap(ports: Ports, item: WaitingItem, memory: bytes, body: by
     return await fetching.in_jail(ports.world.jail, "look_list", request, ListLook, deadline=deadline)
 
 
-async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
+async def _fetch(ports: Ports, live: LiveSource, item: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
     """Fetch a page in the host's turn, with the user's access to its own origin; never posts."""
     claim = TurnRequest(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     resolved = ports.lenders.resolve(live)
@@ -231,7 +231,7 @@ async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, 
     access = access_of(resolved.source, renewal.current)._replace(body=None)
     try:
         fetched = await fetching.fetch(
-            ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal
+            ports, claim, item.url, accept=accept, robots=True, access=access, renewal=renewal
         )
     except CheckFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:

@@ -73,12 +73,12 @@ class Report(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        return "failed" not in {*(one.status for one in self.sources), *(one.status for one in self.alerts)}
+        return "failed" not in {*(item.status for item in self.sources), *(item.status for item in self.alerts)}
 
     @property
     def timed_out(self) -> bool:
         """Whether something ran out of time and is left for the next call."""
-        return TIMED_OUT in (*(one.reason for one in self.sources), *(one.reason for one in self.alerts))
+        return TIMED_OUT in (*(item.reason for item in self.sources), *(item.reason for item in self.alerts))
 
 
 class InstantiationPreview(Struct, frozen=True):
@@ -173,18 +173,18 @@ class Templates:
 
     async def _attach_all(self, planned: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
         outcomes: dict[str, SourceOutcome] = {}
-        queue = in_turns(planned, lambda one: one.host)
+        queue = in_turns(planned, lambda source: source.host)
 
         async def work() -> None:
-            for one in queue:
+            for source in queue:
                 async with self._slots:
-                    outcomes[one.url] = await self._attach(one)
+                    outcomes[source.url] = await self._attach(source)
 
         with trio.move_on_after(ATTACH_TIMEOUT):
             async with trio.open_nursery() as nursery:
                 for _ in range(min(AT_ONCE, len(planned))):
                     nursery.start_soon(work)
-        return [outcomes.get(one.url) or SourceOutcome(one, "failed", reason=TIMED_OUT) for one in planned]
+        return [outcomes.get(source.url) or SourceOutcome(source, "failed", reason=TIMED_OUT) for source in planned]
 
     async def _attach(self, planned: PlannedSource) -> SourceOutcome:
         *tags, mark = planned.tags

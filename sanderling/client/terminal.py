@@ -36,34 +36,34 @@ class Listing(NamedTuple, Generic[T]):
     heads: Sequence[str]
     row: Callable[[T], Sequence[Cell | str]]
     none: str = ""
-    record: Callable[[T], object] = lambda one: one
+    record: Callable[[T], object] = lambda item: item
 
     def show(self, found: Sequence[T], *, as_json: bool) -> None:
         kept = list[T]()
-        for one in found:
-            self._take(one, kept, as_json=as_json)
+        for item in found:
+            self._take(item, kept, as_json=as_json)
         self._end(kept, some=as_json or bool(found))
 
     async def show_each(self, found: AsyncIterable[T], *, as_json: bool) -> None:
         """Print each record as it arrives, but a table once all are there."""
         some, kept = as_json, list[T]()
-        async for one in found:
+        async for item in found:
             some = True
-            self._take(one, kept, as_json=as_json)
+            self._take(item, kept, as_json=as_json)
         self._end(kept, some=some)
 
-    def _take(self, one: T, kept: list[T], *, as_json: bool) -> None:
+    def _take(self, item: T, kept: list[T], *, as_json: bool) -> None:
         if as_json:
-            print_json(self.record(one))
+            print_json(self.record(item))
         elif for_a_person():
-            kept.append(one)
+            kept.append(item)
         else:
-            click.echo(piped(self.row(one)))
+            click.echo(piped(self.row(item)))
 
     def _end(self, kept: Sequence[T], *, some: bool) -> None:
         if self.none and not some:
             click.echo(hinted(self.none), err=True)
-        width, rows = shutil.get_terminal_size((100, 24)).columns, [self.row(one) for one in kept]
+        width, rows = shutil.get_terminal_size((100, 24)).columns, [self.row(item) for item in kept]
         for line in table(self.heads, rows, width, colour=wants_colour(environ())) if rows else ():
             click.echo(line)
 
@@ -75,13 +75,13 @@ def age_of(moment: str | None) -> Cell:
 
 
 def print_page(
-    one: T, page: Callable[[T], Iterable[str]], *, as_json: bool, record: Callable[[T], object] = lambda one: one
+    item: T, page: Callable[[T], Iterable[str]], *, as_json: bool, record: Callable[[T], object] = lambda item: item
 ) -> None:
     """Print one item as JSON, or as the lines of its page. record: the JSON of an item that is not JSON itself."""
     if as_json:
-        print_json(record(one))
+        print_json(record(item))
     else:
-        click.echo("\n".join(page(one)))
+        click.echo("\n".join(page(item)))
 
 
 def print_made(made: object, says: str, last: str = "", *, as_json: bool) -> None:
@@ -133,9 +133,9 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
     yield from alert_lines(alert)
     last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
     yield f"  met       {alert['match_count']:,} events{last}"
-    for one in destinations:
-        state = DESTINATIONS[one["state"] if one["enabled"] else "paused"].word
-        yield f"  sends to  {one['id']}  {state:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
+    for each in destinations:
+        state = DESTINATIONS[each["state"] if each["enabled"] else "paused"].word
+        yield f"  sends to  {each['id']}  {state:<8}  {each['delivery_mode']:<7}  {plain(each['url'])}"
     if not destinations:
         yield hinted("  sends to  nothing yet; `sanderling alerts deliver` adds a URL")
 

@@ -96,8 +96,8 @@ def _pair(
 def _one_is_in_a_list(was: Sequence[Context], is_now: Sequence[Context]) -> bool:
     """Whether one paragraph is an item of a JSON list and the other a member outside it: one of them moved."""
     pair = [side[0] if side else _NOWHERE for side in (was, is_now)]
-    items = [one.row.endswith("]") and not one.row.endswith("']") and not (one.column or one.heading) for one in pair]
-    return any(items) and _NOWHERE in pair
+    rows = [place.row for place in pair if not (place.column or place.heading)]
+    return _NOWHERE in pair and any(row.endswith("]") and not row.endswith("']") for row in rows)
 
 
 def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
@@ -108,14 +108,14 @@ def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
 
 def _apart(contexts: Sequence[Context], i: int, other: Context) -> bool:
     """Whether two paragraphs are in different table cells, which makes them distinct whatever their text."""
-    one = contexts[i] if i < len(contexts) else _NOWHERE
-    if not (one.row or one.column) or not (other.row or other.column):
+    own = contexts[i] if i < len(contexts) else _NOWHERE
+    if not (own.row or own.column) or not (other.row or other.column):
         return False
-    return (one.row, one.column) != (other.row, other.column)
+    return (own.row, own.column) != (other.row, other.column)
 
 
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    return 2 * (one & other).total() / max(1, one.total() + other.total())
+def _likeness(left: Counter[str], right: Counter[str]) -> float:
+    return 2 * (left & right).total() / max(1, left.total() + right.total())
 
 
 def _ops(
@@ -207,7 +207,7 @@ def _moved(went: Sequence[Op], came: Sequence[Op]) -> dict[Op, Op]:
         alone = len(ones) == len(old) == 1
         for op in ones:
             words = Counter(str(op.text).split())
-            likeness = {one: _likeness(Counter(str(one.text).split()), words) for one in old if one not in found}
+            likeness = {op: _likeness(Counter(str(op.text).split()), words) for op in old if op not in found}
             best = max(likeness, key=likeness.__getitem__, default=None)
             if best is not None and (alone or likeness[best] >= _ALIKE):
                 found[best] = op
@@ -284,7 +284,7 @@ def summarised(summary: str, diff: Diff, title: str) -> SummaryCandidate | None:
     """Return the change that a summary tells; None if it tells another thing, such as where a page has moved."""
     entries = list(islice(_entries(diff), MOST_SOUGHT))
     count = len(diff.changed) + len(diff.added) + len(diff.removed)
-    return next((one for one in entries if _summary(one, count, title) == summary), None)
+    return next((entry for entry in entries if _summary(entry, count, title) == summary), None)
 
 
 def _summary(entry: SummaryCandidate, count: int, title: str) -> str:

@@ -150,25 +150,25 @@ Value = Callable[[Query, Node], Any]
 Nodes = Callable[[Query, Node], Sequence[Node]]
 
 
-def _compared(one: Any, sign: str, other: Any) -> bool:
-    one, other = number_of(one), number_of(other)
-    equal = _equal(one, other)
+def _compared(left: Any, sign: str, right: Any) -> bool:
+    left, right = number_of(left), number_of(right)
+    equal = _equal(left, right)
     if sign in ("==", "!="):
         return equal is (sign == "==")
     if sign in ("<=", ">=") and equal:
         return True
-    numbers = _is_number(one) and _is_number(other)
-    if not numbers and not (isinstance(one, str) and isinstance(other, str)):
+    numbers = _is_number(left) and _is_number(right)
+    if not numbers and not (isinstance(left, str) and isinstance(right, str)):
         return False
-    return bool(one < other) if sign[0] == "<" else bool(one > other)
+    return bool(left < right) if sign[0] == "<" else bool(left > right)
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if one is _NOTHING or other is _NOTHING:
-        return one is other
-    if _is_number(one) and _is_number(other):
-        return bool(one == other)
-    return type(one) is type(other) and bool(one == other)
+def _equal(left: Any, right: Any) -> bool:
+    if left is _NOTHING or right is _NOTHING:
+        return left is right
+    if _is_number(left) and _is_number(right):
+        return bool(left == right)
+    return type(left) is type(right) and bool(left == right)
 
 
 def _is_number(value: Any) -> bool:
@@ -304,20 +304,20 @@ class _Reader:
 
     def _comparison(self) -> Test:
         start = self._at
-        one, nodes, single = self._operand()
+        left, nodes, single = self._operand()
         if self.takes("=~"):
             pattern = self._expression()
-            return lambda query, node: isinstance(text := one(query, node), str) and bool(pattern.search(text))
+            return lambda query, node: isinstance(text := left(query, node), str) and bool(pattern.search(text))
         sign = next((sign for sign in _COMPARISONS if self.takes(sign)), None)
         if sign is None:
             if nodes is None:
                 self._at = start
                 raise self.wrong("expected a comparison, or a path that begins with '@' or '$'")
             return lambda query, node: bool(nodes(query, node))
-        other, _, other_single = self._operand()
-        if not (single and other_single):
+        right, _, right_single = self._operand()
+        if not (single and right_single):
             raise self.wrong(_ONE)
-        return lambda query, node: _compared(one(query, node), sign, other(query, node))
+        return lambda query, node: _compared(left(query, node), sign, right(query, node))
 
     def _expression(self) -> re.Pattern[str]:
         """Read a regular expression; the caller bounds the time of its use."""

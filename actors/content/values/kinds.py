@@ -66,19 +66,19 @@ def paired(before: AnnotatedText, after: AnnotatedText, row: str) -> tuple[Membe
 
 def _sides(noted: AnnotatedText, members: Sequence[MemberSpan]) -> Mapping[str, MemberSide]:
     groups: dict[str, list[MemberSpan]] = {}
-    for one in members:
-        groups.setdefault(one.group, []).append(one)
+    for member in members:
+        groups.setdefault(member.group, []).append(member)
     return {path: _side(noted, path, own) for path, own in groups.items()}
 
 
 def _side(noted: AnnotatedText, path: str, members: Sequence[MemberSpan]) -> MemberSide:
     start, end = members[0].start, members[-1].end
     is_quoted = len(members) == 1 and noted.text[start] == '"'
-    own = [one for one in noted.values if start < one.end <= end]
+    own = [span for span in noted.values if start < span.end <= end]
     start, end = start + is_quoted, end - is_quoted
     text = noted.text[start:end]
-    values = tuple(one._replace(start=max(0, one.start - start), end=min(one.end, end) - start) for one in own)
-    parts = tuple((one.end - start, one.path) for one in members) if members[0].path != path else ()
+    values = tuple(span._replace(start=max(0, span.start - start), end=min(span.end, end) - start) for span in own)
+    parts = tuple((span.end - start, span.path) for span in members) if members[0].path != path else ()
     return MemberSide(noted_with(text, values), path, parts)
 
 
@@ -112,9 +112,9 @@ _OF_ENTRIES = frozenset({"percent", "version"})  # values, other than prices, th
 def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
     """Return the changed values of a page's difference, at most `MOST_CHANGES`, in the order of the diff."""
     found: list[TypedChange] = []
-    for one in _all(diff, writing):
-        if one not in found:
-            found.append(one)
+    for change in _all(diff, writing):
+        if change not in found:
+            found.append(change)
         if len(found) >= MOST_CHANGES:
             break
     return tuple(_with_states_paired(found))
@@ -127,7 +127,7 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
         if not _ANY.search(text) or not has_prices(text, writing):
             continue
         noted = AnnotatedText(text, tuple(values_in(text, writing)), "")
-        told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
+        told = [i for i, span in enumerate(noted.values) if is_price(span, text) or span.value.type in _OF_ENTRIES]
         if told:
             values = ((noted.values[i].value, around(noted, i)) for i in told[:_OF_ENTRY])
             return tuple(_sided("added", value, label, "", came=True) for value, label in values)
@@ -136,13 +136,13 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
 
 def _with_states_paired(found: list[TypedChange]) -> list[TypedChange]:
     """Merge an added and a removed availability label into one change, if there is one of each."""
-    states = [one for one in found if one.kind == "availability"]
-    went = [one for one in states if one.after is UNSET]
-    came = [one for one in states if one.before is UNSET]
+    states = [change for change in found if change.kind == "availability"]
+    went = [change for change in states if change.after is UNSET]
+    came = [change for change in states if change.before is UNSET]
     if len(went) != 1 or len(came) != 1:
         return found
     paired = replace(came[0], before=went[0].before)
-    return [paired if one is came[0] else one for one in found if one is not went[0]]
+    return [paired if change is came[0] else change for change in found if change is not went[0]]
 
 
 def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
@@ -164,7 +164,7 @@ def _of_single(text: str, context: Context | None, writing: Writing, *, came: bo
         yield _sided("availability", noted.values[0].value, label, path, came=came)
         return
     kind: ChangeKind = "added" if came else "removed"
-    told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type == "availability"]
+    told = [i for i, span in enumerate(noted.values) if is_price(span, text) or span.value.type == "availability"]
     for i in told:
         own = labelled(context) or around(noted, i) or label_of(context)
         yield _sided(kind, noted.values[i].value, own, path_of(text, context, noted.values[i], writing), came=came)
@@ -180,7 +180,7 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     context = change.context or None
     before, after = (as_noted(text, writing, context) for text in (change.before, change.after))
     pairs = paired(before, after, context.row if context else "") if writing.exact else ()
-    if found := [one for pair in pairs for one in _of_member(pair, writing)]:
+    if found := [change for pair in pairs for change in _of_member(pair, writing)]:
         yield from found
         return
     path = path_of(change.after, context, None, writing)
@@ -224,22 +224,22 @@ def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
             kind, old_text, new_text = words
             yield TypedChange(kind, fitting(path), path, Value(short(old_text)), Value(short(new_text)))
     elif not told:
-        one: ChangeKind = "added" if after else "removed"
-        yield _sided(one, Value(short(news.text or olds.text)), fitting(path), path, came=after is not None)
+        change_kind: ChangeKind = "added" if after else "removed"
+        yield _sided(change_kind, Value(short(news.text or olds.text)), fitting(path), path, came=after is not None)
 
 
 def _pairs(before: AnnotatedText, after: AnnotatedText) -> Iterator[tuple[ValueSpan | None, ValueSpan | None, str]]:
     """Yield the values that differ, each with its counterpart and the words around it."""
-    types = [one.value.type for one in before.values], [one.value.type for one in after.values]
+    types = [span.value.type for span in before.values], [span.value.type for span in after.values]
     if before.around == after.around and types[0] == types[1]:
         for i, pair in enumerate(zip(before.values, after.values, strict=True)):
             if not pair[0].value.same_as(pair[1].value):
                 yield *pair, around(after, i)
         return
     for type in dict.fromkeys(types[0] + types[1]):
-        olds = [(i, one) for i, one in enumerate(before.values) if one.value.type == type]
-        news = [(i, one) for i, one in enumerate(after.values) if one.value.type == type]
-        gone, come = (surplus(*sides, lambda one: one[1].value.meaning()) for sides in ((olds, news), (news, olds)))
+        olds = [(i, span) for i, span in enumerate(before.values) if span.value.type == type]
+        news = [(i, span) for i, span in enumerate(after.values) if span.value.type == type]
+        gone, come = (surplus(*sides, lambda span: span[1].value.meaning()) for sides in ((olds, news), (news, olds)))
         for n in range(max(len(gone), len(come))):
             old = gone[n][1] if n < len(gone) else None
             new = come[n][1] if n < len(come) else None
@@ -293,7 +293,7 @@ def standing_in(
         found += _of_text(text, block, contexts[block], writing)
         if len(found) >= MOST_READ:
             break
-    kept = sorted(found, key=lambda one: _ORDER[one.value.type])[:MOST_STANDING]  # type: ignore[index]  # it has one
+    kept = sorted(found, key=lambda item: _ORDER[item.value.type])[:MOST_STANDING]  # type: ignore[index]  # it has one
     return tuple(kept), len(found) - len(kept)
 
 
@@ -379,7 +379,7 @@ def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterato
 
 def path_at(text: str, row: str, end: int) -> str:
     """Return the path of the value that ends at this position, else that of the block."""
-    found = (one.path for one in members_of(text, row) if one.start < end <= one.end)
+    found = (span.path for span in members_of(text, row) if span.start < end <= span.end)
     return next(found, path_of_block(text, row))
 
 
@@ -402,18 +402,18 @@ def as_noted(text: str, writing: Writing, context: Context | None) -> AnnotatedT
 
 def noted_with(text: str, values: tuple[ValueSpan, ...]) -> AnnotatedText:
     parts, at = [], 0
-    for one in values:
-        parts += [text[at : one.start], f" {HOLE} "]
-        at = one.end
+    for span in values:
+        parts += [text[at : span.start], f" {HOLE} "]
+        at = span.end
     return AnnotatedText(text, values, stripped(spelled("".join((*parts, text[at:])))))
 
 
 def around(noted: AnnotatedText, i: int) -> str:
     """Return the words around a value, with dots in its place: "Team … per month"."""
-    one = noted.values[i]
+    span = noted.values[i]
     start = noted.values[i - 1].end if i else 0
     end = noted.values[i + 1].start if i + 1 < len(noted.values) else len(noted.text)
-    head, tail = line(noted.text[start : one.start]), line(noted.text[one.end : end])
+    head, tail = line(noted.text[start : span.start]), line(noted.text[span.end : end])
     head, tail = head.strip(" ,;|(·–-").lstrip(". "), tail.strip(" .,;|)·–-")
     if len(head) > _WORDS_OF_LABEL:
         head = head[-_WORDS_OF_LABEL:].partition(" ")[2]

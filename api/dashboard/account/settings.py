@@ -94,7 +94,7 @@ async def _own(visit: Visit) -> Sequence[Session]:
     """Return the reader's sessions, last used first."""
     assert visit.session is not None
     found = await visit.context.storage.people.sessions()
-    return [one for one in found if one.person == visit.session.person] or [visit.session]
+    return [session for session in found if session.person == visit.session.person] or [visit.session]
 
 
 async def change(visit: Visit) -> Reply:
@@ -122,7 +122,7 @@ async def change(visit: Visit) -> Reply:
 
 
 async def end(visit: Visit) -> Reply:
-    own = visit.path["id"] in {one.id for one in await _own(visit)}
+    own = visit.path["id"] in {session.id for session in await _own(visit)}
     ended = own and await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")
@@ -132,9 +132,9 @@ async def end(visit: Visit) -> Reply:
 async def end_others(visit: Visit) -> Reply:
     assert visit.session is not None
     people = visit.context.storage.people
-    for one in await _own(visit):
-        if one.id != visit.session.id:
-            await people.sign_out(one.id)
+    for session in await _own(visit):
+        if session.id != visit.session.id:
+            await people.sign_out(session.id)
     return Go("/settings", say("All other browsers are signed out."))
 
 
