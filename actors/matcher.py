@@ -440,7 +440,7 @@ class Lag:
     events: int = 0
     seconds: float = 0.0
 
-    def says(self) -> str:
+    def text(self) -> str:
         """Return a sentence for people, "" while the lag is short."""
         if self.seconds < LEAST_SHOWN:
             return ""

@@ -99,7 +99,7 @@ def fitting(body: bytes, headers: Headers) -> tuple[bytes, dict[str, str]]:
 _packed = lru_cache(BODIES)(partial(gzip.compress, mtime=0))
 
 
-def kept(
+def cached_document(
     path: str, body: Callable[[Call], bytes], says: str, media: str = JSON, headers: Mapping[str, str] = MINUTES
 ) -> Route:
     """Return the route of a document, which `body` makes once."""

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from actors.content import messages
-from actors.content.bodies.frames import read_frames, told
+from actors.content.bodies.frames import cap_content, read_frames
 from actors.content.bodies.text import normalise
 from actors.content.changes.churn import FEW, ChangeVerdict, judge, verdict_if_unchanged, with_digests
 from actors.content.changes.diff import of_change
@@ -174,7 +174,7 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "preview_page": task_of(messages.PageRequest, _preview_page),
     "selectors": task_of(messages.SelectorsRequest, _faults),
     "frame": task_of(
-        messages.FrameRequest, lambda asked: list(map(told, read_frames(asked.text, asked.url, asked.name)))
+        messages.FrameRequest, lambda asked: list(map(cap_content, read_frames(asked.text, asked.url, asked.name)))
     ),
     "block_keys": task_of(messages.KeysRequest, lambda asked: noise_keys(map(normalise, asked.texts))),
     "find_text": task_of(messages.FindRequest, find_text),

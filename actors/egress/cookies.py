@@ -84,10 +84,10 @@ def set_by(raw: Iterable[tuple[bytes, bytes]], sent: float, wall: float) -> SetC
     return SetCookies(lines[:MOST], round(1000 * (sent - wall))) if lines else NOTHING_SET
 
 
-def given(header: str) -> Jar:
+def parse_cookies(header: str) -> Jar:
     """Return the cookies of a `Cookie` header.
 
-    >>> [(cookie.name, cookie.value) for cookie in given("a=1; b=x=y")]
+    >>> [(cookie.name, cookie.value) for cookie in parse_cookies("a=1; b=x=y")]
     [('a', '1'), ('b', 'x=y')]
     """
     parts = filter(None, map(str.strip, header.split(";")))

@@ -19,7 +19,7 @@ from msgspec.structs import force_setattr, replace
 
 from actors.messages.declaring import Declared, part_of, patch_of, texts_in
 from storage.records.event import ValueType
-from storage.records.identity import Managed, Millis, SourceId, given, seconds_of
+from storage.records.identity import Managed, Millis, SourceId, given_fields, seconds_of
 from storage.records.source import Detection, Follow, Inheritable, Render, Source, TagDefaults
 from storage.records.tiers import SourceType
 
@@ -184,11 +184,11 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 def settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
     """Return a request's settings of a source, under the record's field names; a schedule in seconds."""
-    return _in_seconds(given(request, Source))
+    return _in_seconds(given_fields(request, Source))
 
 
 def defaults_of(request: TagSettings) -> dict[str, Any]:
-    return _in_seconds(given(request, TagDefaults))
+    return _in_seconds(given_fields(request, TagDefaults))
 
 
 def _in_seconds(settings: dict[str, Any]) -> dict[str, Any]:

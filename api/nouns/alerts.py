@@ -46,7 +46,7 @@ from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.destination import Destination
 from storage.records.event import Filter, Stored
-from storage.records.identity import START, Millis, Seq, SourceId, given, millis_of, rfc3339, seq_of
+from storage.records.identity import START, Millis, Seq, SourceId, given_fields, millis_of, rfc3339, seq_of
 from storage.records.revision import Expected, revision_of
 from storage.records.source import Source, tag_of
 from storage.records.tiers import ORDINARY, Kind
@@ -139,7 +139,7 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
     check_query(new.filter_query, new.language)
     _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
-    wanted = given(new, Alert)
+    wanted = given_fields(new, Alert)
     named = await named_in(call, wanted)
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, the most possible: delete one first")
@@ -278,7 +278,7 @@ async def _describe(call: Call) -> Answer:
 @ROUTES("PATCH", "/{id}", _ONE, beside=LETS_OUT, body=(wire.AlertPatch,), refuses=(*_UNLESS_STALE, "unprocessable"))
 async def _patch(call: Call) -> Answer:
     """Change one alert."""
-    alert = await change(call, call.path["id"], given(call.body, wire.AlertPatch), expected(call))
+    alert = await change(call, call.path["id"], given_fields(call.body, wire.AlertPatch), expected(call))
     return Answer(await _record(call, alert), headers=etag_of(alert))
 
 

@@ -34,7 +34,7 @@ from storage.records import destination as stored
 from storage.records.alert import Alert
 from storage.records.destination import ADDRESS, LINK, Destination, Private, QuietHours, Secret
 from storage.records.event import MATCHED
-from storage.records.identity import START, Millis, given, id_of
+from storage.records.identity import START, Millis, given_fields, id_of
 from storage.records.revision import Expected, revision_of
 from supervision import Mailbox
 
@@ -252,7 +252,7 @@ async def _made(
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        **given(new, Destination)
+        **given_fields(new, Destination)
         | _addressed(kind, found.url, values, {})
         | {"label": label, "quiet_hours": quiet}
         | ({"most_at_once": FOR_PEOPLE} if new.most_at_once is UNSET and kind.family != "program" else {}),
@@ -528,7 +528,7 @@ async def _describe(call: Call) -> Answer:
 @ROUTES("PATCH", _EACH, _ONE, beside=LETS_OUT, body=(wire.DestinationPatch,), refuses=_CHANGE_REFUSES)
 async def _patch(call: Call) -> Answer:
     """Change one destination."""
-    changed = await change(call, call.path["id"], given(call.body, wire.DestinationPatch), expected(call))
+    changed = await change(call, call.path["id"], given_fields(call.body, wire.DestinationPatch), expected(call))
     return Answer((await _records(call, [changed]))[0], headers=etag_of(changed))
 
 

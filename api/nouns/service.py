@@ -67,7 +67,7 @@ def readiness(context: AppContext) -> Answer:
             "budget": context.settings.looks_per_second,
             "passed_for_seconds": round(spent.passed, 1),
         },
-        "warnings": [says for says in (lag.says(), spent.text(), context.clock_doubt(), weaker) if says],
+        "warnings": [says for says in (lag.text(), spent.text(), context.clock_doubt(), weaker) if says],
     }
     return Answer(found)
 

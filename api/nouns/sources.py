@@ -125,7 +125,7 @@ Place = tuple[int, float, str, int]
 # --- input -----------------------------------------------------------------------------------------------------------
 
 
-def known(id: str) -> SourceId:
+def parse_id(id: str) -> SourceId:
     """Return a normalised source id. Raises NotFound for an invalid one."""
     return SourceId(known_id(id, "source"))
 
@@ -213,7 +213,7 @@ async def add(call: OperationContext, new: NewSource, where: str = "body") -> vi
 
 def _asks(message: Callable[[SourceId, Reply[R]], messages.RegistryMessage]) -> _OfOne[R]:
     """Return the operation that sends the registry one message about a source. Raises NotFound, and its errors."""
-    return lambda call, id: ask_registry(call, partial(message, known(id)))
+    return lambda call, id: ask_registry(call, partial(message, parse_id(id)))
 
 
 view = _asks(messages.DescribeSource)
@@ -252,7 +252,7 @@ async def tags(call: OperationContext) -> Mapping[str, int]:
 
 async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> views.SourceView:
     """Change a source, from an expected revision. Raises NotFound, Stale, Unprocessable."""
-    source = known(id)
+    source = parse_id(id)
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
     return await ask_registry(call, lambda it: messages.EditSource(source, wanted, it, expected, call.by), looks=True)
@@ -297,7 +297,7 @@ async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> views.
 
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Delete a source, restorable for a while; its events stay. Raises NotFound, Stale."""
-    source = known(id)
+    source = parse_id(id)
     await ask_registry(call, lambda reply: messages.DeleteSource(source, reply, expected))
 
 
@@ -314,7 +314,7 @@ async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
 
 async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
     """Preview another part of a watched page. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
-    source = known(id)
+    source = parse_id(id)
     now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
@@ -323,13 +323,13 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
 
 async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ReportedPage | None:
     """Return a page as last reported, None for no page or an unread one. Raises NotFound; with `values`, Overloaded."""
-    source = known(id)
+    source = parse_id(id)
     return await ask_registry(call, lambda reply: messages.GetReportedPage(source, reply, values))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> views.SourceExplanation:
     """Explain why a text was not reported. look: check now too, if politeness allows. Raises NotFound."""
-    source = known(id)
+    source = parse_id(id)
     return await ask_registry(call, lambda reply: messages.ExplainSource(source, reply, text.strip(), look))
 
 
@@ -492,4 +492,4 @@ async def health(call: Call) -> Answer:
 async def _check(call: Call) -> Answer:
     """Check a source now, if politeness allows."""
     due = await check(call, call.path["id"])
-    return Answer(wire.CheckAnswer(known(call.path["id"]), rfc3339(due)), 202)
+    return Answer(wire.CheckAnswer(parse_id(call.path["id"]), rfc3339(due)), 202)

@@ -128,7 +128,7 @@ _decode = msgspec.json.Decoder(DiffedEvent).decode
 
 async def versions(call: OperationContext, id: str) -> Sequence[Version]:
     """Return a source's stored versions, newest first; none if it is no page. Raises NotFound, StorageError."""
-    return [known.version for known in await _known(call, sources.known(id))]
+    return [known.version for known in await _known(call, sources.parse_id(id))]
 
 
 def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str, str]:
@@ -141,7 +141,7 @@ def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str
 
 async def compare(call: OperationContext, id: str, one: str = "", other: str = "") -> Comparison:
     """Compare two versions, by default as `chosen`. Raises NotFound, Conflict if too little of them is stored."""
-    source = sources.known(id)
+    source = sources.parse_id(id)
     known = await _known(call, source)
     one, other = chosen([each.version for each in known], one, other)
     places = {each.version.id: place for place, each in enumerate(known)}
@@ -243,7 +243,7 @@ ROUTES = Routes("/v1/sources", "sources")
 async def _versions(call: Call) -> Answer:
     """List the stored versions of a page."""
     found = await versions(call, call.path["id"])
-    return Answer(Versions(id=sources.known(call.path["id"]), versions=tuple(map(_version, found))))
+    return Answer(Versions(id=sources.parse_id(call.path["id"]), versions=tuple(map(_version, found))))
 
 
 @ROUTES("GET", "/{id}/compare", {200: VersionComparison}, query=CompareQuery, refuses=("conflict",))

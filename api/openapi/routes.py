@@ -8,7 +8,7 @@ from functools import cache
 from msgspec import json
 
 from actors.errors import NotFound
-from api.etags import HOUR, describing, kept
+from api.etags import HOUR, cached_document, describing
 from api.nouns.service import METRICS
 from api.openapi.document import KINDS_SENT, ROUTES, VERSION, document, of_extras, published, schema_document
 from api.route import Answer, Call, Route
@@ -26,7 +26,7 @@ def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
     def made() -> bytes:
         return json.encode(document(every, base_url))
 
-    openapi = kept("/openapi.json", lambda call: made(), "Read this description.")
+    openapi = cached_document("/openapi.json", lambda call: made(), "Read this description.")
     every = (*routes, _schemas(routes), openapi, *of_extras("reference"))
     return every
 

@@ -285,7 +285,7 @@ def overview_of(context: AppContext) -> wire.Overview:
             backoff=of_destinations["backoff"],
             quarantined=of_destinations["quarantined"],
         ),
-        matching=wire.Matching(behind=lag.events, seconds=round(lag.seconds, 1), says=lag.says()),
+        matching=wire.Matching(behind=lag.events, seconds=round(lag.seconds, 1), says=lag.text()),
         newest_event=id_in(newest[-1].stored.body) if newest else None,
         queues=dict(overseer.queues()),
         streams=int(metrics.streams.value),

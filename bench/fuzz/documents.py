@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
-from actors.content.bodies.frames import MOST_SMALL, read_frames, told
+from actors.content.bodies.frames import MOST_SMALL, cap_content, read_frames
 from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, DiffContexts, compare
 from actors.content.detection import detect
 from actors.content.errors import ContentError
@@ -216,7 +216,7 @@ def a_frame(chance: Chance) -> str:
 def frame(case: str) -> None:
     """It is read or refused, and its marks are deterministic."""
     with suppress(ContentError):
-        found = [told(each) for each in read_frames(case, URL)]
+        found = [cap_content(each) for each in read_frames(case, URL)]
         msgspec.msgpack.encode(found)
         assert [each.mark for each in found] == [each.mark for each in read_frames(case, URL)]
         assert all(not each.url or each.url[:8].lower().startswith(("http://", "https://")) for each in found)

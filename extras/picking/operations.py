@@ -97,5 +97,5 @@ async def of_url(call: OperationContext, request: DetectRequest, wish: PickWish)
 
 async def of_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
     """Show the blocks of a watched page to choose from. Raises as `sources.preview` does."""
-    source = sources.known(id)
+    source = sources.parse_id(id)
     return await sources.ask_registry(call, lambda reply: PickFromSource(source, wish, reply), looks=True)

@@ -13,7 +13,7 @@ from api.route import Answer, Call, Routes
 from extras.picking import operations, records
 from extras.picking.records import BlockCell, PickWish, PressedBlock
 from storage.records.event import ValueType
-from storage.records.identity import given
+from storage.records.identity import given_fields
 
 _First = Annotated[int, Meta(ge=0, le=100_000, description="The number of blocks to skip; an answer has 100")]
 _Find = Annotated[str, Meta(max_length=200, description="Only blocks with all of these words", examples=["day ticket"])]
@@ -131,7 +131,7 @@ ROUTES = Routes("/v1/sources", "sources")
 async def of_url(call: Call) -> Answer:
     """List the blocks of a URL's page, each with its selector."""
     asked: UrlBlocksRequest = call.body
-    request = DetectRequest(**given(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
+    request = DetectRequest(**given_fields(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
     wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, asked.press, selectors=True)
     return Answer(_picked_page(await operations.of_url(call, request, wish)))
 

@@ -25,7 +25,7 @@ from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, Routes
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from storage.records.identity import given
+from storage.records.identity import given_fields
 from storage.records.publication import MOST_PUBLICATIONS, Publication, hash_of
 from storage.records.revision import Expected, revision_of
 from storage.records.tiers import Kind
@@ -61,7 +61,7 @@ async def add(call: OperationContext, new: NewPublication, planned: str | None =
     store, now = call.context.storage.publications, call.context.world.now()
     if planned is not None and (there := await store.get(planned)) is not None:
         return there
-    wanted = given(new, Publication)
+    wanted = given_fields(new, Publication)
     named = await named_in(call, wanted)
     if len(await store.all()) >= MOST_PUBLICATIONS:
         raise Conflict(f"there are {MOST_PUBLICATIONS} publications, the most possible: delete one first")
@@ -244,7 +244,7 @@ async def describe(call: Call) -> Answer:
 )
 async def patch(call: Call) -> Answer:
     """Change one publication."""
-    changed = await change(call, call.path["id"], given(call.body, PublicationPatch), expected(call))
+    changed = await change(call, call.path["id"], given_fields(call.body, PublicationPatch), expected(call))
     return Answer(_record(call, changed), headers=etag_of(changed))
 
 

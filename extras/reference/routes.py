@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from actors.errors import NotFound
-from api.etags import HOUR, MINUTES, describing, kept
+from api.etags import HOUR, MINUTES, cached_document, describing
 from api.problems import KINDS
 from api.route import Answer, Call
 from extras.reference.page import problem_page, reference
@@ -44,6 +44,6 @@ def _style() -> bytes:
 
 ROUTES = (
     describing("/problems/{slug}", _problem, "Read what a problem type means.", "text/html"),
-    kept("/docs", _reference, "Read the reference.", HTML, MINUTES | _PAGE_HEADERS),
-    kept(STYLE, lambda call: _style(), "Read the stylesheet.", "text/css; charset=utf-8", HOUR),
+    cached_document("/docs", _reference, "Read the reference.", HTML, MINUTES | _PAGE_HEADERS),
+    cached_document(STYLE, lambda call: _style(), "Read the stylesheet.", "text/css; charset=utf-8", HOUR),
 )

@@ -70,7 +70,7 @@ def millis_of(seq: Seq) -> Millis:
     return Millis(seq >> COUNTER_BITS)
 
 
-def given(request: Struct, record: type[Struct]) -> dict[str, Any]:
+def given_fields(request: Struct, record: type[Struct]) -> dict[str, Any]:
     """Return the fields that a request sets, by name, without UNSET ones and those that the record lacks."""
     pairs = ((name, getattr(request, name)) for name in request.__struct_fields__ if name in record.__struct_fields__)
     return {name: value for name, value in pairs if value is not UNSET}

@@ -77,7 +77,7 @@ def read_frames(text: str, url: str, name: str = "") -> list[Frame]:
     return found
 
 
-def told(frame: Frame) -> Frame:
+def cap_content(frame: Frame) -> Frame:
     """Cap the content to the size of an event; the hashes cover all of it."""
     content, truncated = cap(frame.content)
     exact, like = content_hash(frame.content), simhash(frame.content)

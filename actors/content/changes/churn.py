@@ -178,7 +178,7 @@ def _first_verdict(
 
 
 def _judge_difference(memory: PageMemory, check: _Check) -> ChangeVerdict:
-    if memory.face.says and swaps.says(check.reading) == memory.face.says:
+    if memory.face.says and swaps.stand_in(check.reading) == memory.face.says:
         return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not check.apart.came.positions and (check.reading.partial or not check.apart.went.positions):
         # Blocks beyond the depth or length limit are missing, but not necessarily gone.
@@ -197,7 +197,7 @@ def _judge_difference(memory: PageMemory, check: _Check) -> ChangeVerdict:
         case swaps.SwapReaction.WAITS:
             return _hold(memory, check)
         case swaps.SwapReaction.FAILS:
-            trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
+            trouble = StandIn("other page", f"another page stands in its place: {swap.stand_in}")
             return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.SwapReaction.TELL:
             return _moved_verdict(memory, check, swap)
@@ -212,9 +212,9 @@ def _moved_verdict(memory: PageMemory, check: _Check, swap: swaps.PageSwap) -> C
     waits = {key: max(looks, stood) for key, stood in check.known.waits.items()}
     absent = {key: max(looks, stood) for key, stood in check.known.absent.items()}
     verdict = _decide(memory, replace(check, known=replace(check.known, waits=waits, absent=absent)))
-    if verdict.delta and swap.says == swaps.LOGIN:
+    if verdict.delta and swap.stand_in == swaps.LOGIN:
         # The next checks fail, because a login is not the page; its return is reported.
-        memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
+        memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.stand_in))
         return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Reported once: {_BEHIND}.")
     return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
 

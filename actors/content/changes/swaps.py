@@ -110,9 +110,9 @@ class PageSwap(Struct, frozen=True, dict=True):
     gone: frozenset[str] = frozenset()
 
     @cached_property
-    def says(self) -> str:
+    def stand_in(self) -> str:
         """The kind of stand-in the page declares itself, "" for most: a search for words of 38 languages."""
-        return says(self.reading)
+        return stand_in(self.reading)
 
     def is_one(self) -> bool:
         if self.gone and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys) > 0:
@@ -136,9 +136,9 @@ class PageSwap(Struct, frozen=True, dict=True):
 
     def stays(self, held: HeldPage, at: int) -> SwapReaction:
         """Decide about the page in this one's place, by how long it has stayed. at: in milliseconds, or 0."""
-        if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
+        if self.stand_in == LOGIN and held.away >= _LOOKS_WITH_WORDS:
             return SwapReaction.TELL
-        if self.says and self.says != _REDIRECT:
+        if self.stand_in and self.stand_in != _REDIRECT:
             return SwapReaction.FAILS if held.away >= _LOOKS_WITH_WORDS else SwapReaction.WAITS
         if held.away >= MOST_LOOKS:
             return SwapReaction.TELL
@@ -148,7 +148,7 @@ class PageSwap(Struct, frozen=True, dict=True):
         # Without its main heading and half of its blocks it is an excuse, whatever its words.
         headless = self._headed(self.before) not in {"", *self.now.keys}
         excuses = headless and 2 * len(self.now.keys) <= len(self.before.keys)
-        if self.says:
+        if self.stand_in:
             stands = held.spaced >= _LOOKS_WITH_WORDS
         elif sum(self.now.words) < _LITTLE * sum(self.before.words) or self._signs() or excuses:
             stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
@@ -180,7 +180,7 @@ class PageSwap(Struct, frozen=True, dict=True):
                 self.moved(),
                 bool(face.canonical) and told.canonical != face.canonical,
                 spoken[0] != spoken[1],
-                bool(self.says),
+                bool(self.stand_in),
             )
         )
 
@@ -199,7 +199,7 @@ def face_of(reading: PageReading, address: str) -> PageIdentity:
     return PageIdentity(title, path_of(address) if address else "", evidence.canonical, evidence.language)
 
 
-def says(reading: PageReading) -> str:
+def stand_in(reading: PageReading) -> str:
     """Return the kind of stand-in a page is: an error, a login, a redirect, or an empty shell; "" for most.
 
     Parts of the title and of the h1 must name nothing else. On a page of little text, the first headings and short

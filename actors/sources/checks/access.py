@@ -91,7 +91,7 @@ NO_ACCESS = Access("", ())
 
 def _cookies_in(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
     text = next((value for name, value in headers if name.lower() == _COOKIE), None)
-    return None if text is None else cookies.given(text.decode())
+    return None if text is None else cookies.parse_cookies(text.decode())
 
 
 def access_to(url: Url, headers: str | None) -> Access:

@@ -17,7 +17,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from actors.content.bodies.frames import MOST_SMALL, Frame, is_small, read_frames, told
+from actors.content.bodies.frames import MOST_SMALL, Frame, cap_content, is_small, read_frames
 from actors.content.errors import ContentError
 from actors.content.messages import FrameRequest
 from actors.egress.failures import CheckFailed
@@ -159,7 +159,7 @@ class FramePipeline:
             await self._filter.prepare(frame.content)
         if not self._filter.admits(frame.title, frame.content, frame.tags):
             return "filtered"
-        draft = draft_of(self._live.source, frame if frame.content_hash else told(frame), NEW, now)
+        draft = draft_of(self._live.source, frame if frame.content_hash else cap_content(frame), NEW, now)
         self._keep(frame.mark, frame.id, draft)
         return "admitted"
 

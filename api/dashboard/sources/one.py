@@ -297,7 +297,7 @@ async def look_why(visit: Visit) -> Page:
 
 
 async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQuery) -> Page:
-    id = sources.known(visit.path["id"])
+    id = sources.parse_id(visit.path["id"])
     found = await sources.examine(visit, id)
     view, hot = found.view, found.view.hot
     rows = read_rows(hot.trail)
@@ -338,7 +338,7 @@ async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQue
 
 
 async def receipt(visit: Visit) -> Download:
-    made = await coverage.coverage(visit, sources.known(visit.path["id"]))
+    made = await coverage.coverage(visit, sources.parse_id(visit.path["id"]))
     return Download("coverage.json", await coverage.signed(visit, made), "application/json")
 
 
@@ -457,7 +457,7 @@ class Edit(Options, frozen=True, kw_only=True):
 
 async def check(visit: Visit) -> Go:
     id = visit.path["id"]
-    there, before = f"/sources/{sources.known(id)}", await sources.view(visit, id)
+    there, before = f"/sources/{sources.parse_id(id)}", await sources.view(visit, id)
     try:
         await sources.check(visit, id)
     except (Refusal, DomainError) as error:
@@ -488,7 +488,7 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 
 async def pause(visit: Visit) -> Go:
     id = await sources.pause(visit, visit.path["id"])
-    there, undo = f"/sources/{sources.known(visit.path['id'])}", Undo("resume", (id,)) if id else None
+    there, undo = f"/sources/{sources.parse_id(visit.path['id'])}", Undo("resume", (id,)) if id else None
     return Go(there, say("Paused. It is not checked until you resume it."), undo=undo)
 
 

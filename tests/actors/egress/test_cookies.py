@@ -13,7 +13,7 @@ from actors.egress.url import parse_url
 NOW = 1_700_000_000_000
 DAY = 86_400_000
 URL = parse_url("https://www.shop.example/account/prices?page=2")
-GIVEN = cookies.given("session=old; theme=dark")
+GIVEN = cookies.parse_cookies("session=old; theme=dark")
 
 
 def after(*lines: str, jar: cookies.Jar = GIVEN, url: str = URL.text, ahead: int = 0) -> cookies.Jar:
@@ -169,7 +169,7 @@ def test_dates_are_read_as_browsers_read_them(text: str, seconds: int | None) ->
 def test_a_jar_of_any_cookies_can_be_stored_and_sent(lines: list[str], given: str) -> None:
     latin = tuple(line.encode("latin-1", "ignore").decode("latin-1") for line in lines)
     plain = "".join(sign for sign in given if " " <= sign <= "~")
-    jar = cookies.taken(cookies.given(plain), URL, SetCookies(latin), NOW)
+    jar = cookies.taken(cookies.parse_cookies(plain), URL, SetCookies(latin), NOW)
     assert cookies.read(cookies.written(jar)) == jar
     line = cookies.header(jar, URL, NOW).encode("latin-1")
     assert b"\n" not in line and b"\r" not in line and b"\x00" not in line

@@ -35,13 +35,13 @@ def test_r2_dropped_rows_are_reported_as_counted() -> None:
     assert lag_at(tail, seq(100), 700, seq(50), at(400)) == Lag(700, 300.0)
     assert lag_at(tail, START, 700, seq(50), at(400)) == Lag(700, 350.0)
     assert lag_at(tail, START, 1, seq(50), at(400)) == lag_at(tail, START, 0, seq(50), at(400)) == Lag(1, 350.0)
-    assert lag_at(tail, START, 0, START, at(400)).says() == ""  # nothing is known yet
+    assert lag_at(tail, START, 0, START, at(400)).text() == ""  # nothing is known yet
 
 
 def test_r2_people_are_notified_of_a_lag_only_beyond_a_burst() -> None:
-    assert Lag(900, LEAST_SHOWN - 1).says() == ""
-    assert Lag(1, LEAST_SHOWN).says().startswith("1 event not matched with alerts yet, the oldest of 60 s ago")
-    assert Lag(1_234_567, 4000).says().startswith("1,234,567 events not matched with alerts yet, the oldest of 4,000 s")
+    assert Lag(900, LEAST_SHOWN - 1).text() == ""
+    assert Lag(1, LEAST_SHOWN).text().startswith("1 event not matched with alerts yet, the oldest of 60 s ago")
+    assert Lag(1_234_567, 4000).text().startswith("1,234,567 events not matched with alerts yet, the oldest of 4,000 s")
 
 
 async def test_r2_a_matcher_that_reads_a_backlog_says_how_much_of_it_is_left() -> None:

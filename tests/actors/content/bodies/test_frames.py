@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.bodies.frames import MOST, MOST_EVENTS, MOST_SMALL, Frame, is_small, read_frames, told
+from actors.content.bodies.frames import MOST, MOST_EVENTS, MOST_SMALL, Frame, cap_content, is_small, read_frames
 from actors.content.errors import ContentError
 from actors.egress.decoding import inflated
 from tests.actors.content.bodies.frame_kinds import HELD_OUT, KINDS
@@ -64,7 +64,7 @@ def test_an_overlong_id_counts_but_is_not_stored() -> None:
 
 
 def test_an_events_text_is_hashed_before_it_is_cut() -> None:
-    short, long = told(read_frame("x " * 40_000, URL)), told(read_frame("x " * 40_001, URL))
+    short, long = cap_content(read_frame("x " * 40_000, URL)), cap_content(read_frame("x " * 40_001, URL))
     assert (len(short.content), short.content_truncated) == (1 << 16, True)
     assert short.content == long.content
     assert short.content_hash != long.content_hash

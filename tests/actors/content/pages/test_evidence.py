@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.changes.swaps import says
+from actors.content.changes.swaps import stand_in
 from actors.content.pages.walls import KINDS, WORDS, Evidence, kind_of, path_of, titles_differ
 from tests.actors.content.written_pages import PROSE, html, reading
 
@@ -70,7 +70,7 @@ def test_each_phrase_of_a_language_gives_its_page_away(subtests: pytest.Subtests
                 spoken = phrase.replace("*", "").capitalize()
                 seen = reading(html("Xyz", title=f"{spoken} | Shore"))
                 # Some words fit two kinds: "moment" occurs in waiting pages and in questions.
-                assert says(seen), phrase
+                assert stand_in(seen), phrase
                 assert kind_of(f"Shore: {spoken}") in KINDS
 
 
@@ -82,7 +82,7 @@ def test_every_kind_is_known_in_every_language() -> None:
 @pytest.mark.parametrize("title", ["404", "Error 404", "404 - Shore", "Oops! Page not found", "HTTP 503"])
 def test_a_bare_code_and_a_little_around_it_is_an_error(title: str) -> None:
     long = [f"<p>{text}</p>" for text in PROSE * 5]
-    assert says(reading(html(*long, title=title))) == "error"
+    assert stand_in(reading(html(*long, title=title))) == "error"
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def test_a_bare_code_and_a_little_around_it_is_an_error(title: str) -> None:
     ],
 )
 def test_a_page_about_errors_is_not_one(title: str) -> None:
-    assert says(reading(html(*(PROSE * 5), title=title))) == ""
+    assert stand_in(reading(html(*(PROSE * 5), title=title))) == ""
 
 
 def test_a_page_of_little_text_is_judged_by_its_first_words_too() -> None:
-    assert says(reading(html("Sie werden in 5 Sekunden weitergeleitet: sie werden weitergeleitet"))) == "redirect"
-    assert says(reading(html(*PROSE[:2]))) == ""
+    assert stand_in(reading(html("Sie werden in 5 Sekunden weitergeleitet: sie werden weitergeleitet"))) == "redirect"
+    assert stand_in(reading(html(*PROSE[:2]))) == ""
 
 
 @pytest.mark.parametrize(
