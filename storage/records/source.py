@@ -272,8 +272,8 @@ class Source(Struct, frozen=True, gc=False):
     subprotocols: tuple[str, ...] = ()
     """The subprotocols that a push source's handshake offers, best first."""
     hello: str | None = None
-    """Messages that a push source sends after each handshake, separated by `PARTS`: the first at once, one more after
-    each answer. It may contain a secret: never show or log it."""
+    """Messages that a push source sends after each handshake, separated by `PART_BREAK`: the first at once, one more
+    after each answer. It may contain a secret: never show or log it."""
 
     def __repr__(self) -> str:
         return f"Source({self.id} {self.type} {self.url!r}, {'enabled' if self.enabled else 'disabled'})"

@@ -44,8 +44,8 @@ Layers = Sequence[Mapping[str, Any]]  # an object's fields, innermost first, the
 
 
 class Frame(Struct, frozen=True):
-    """One event of a frame; absent texts are "". `told` fills in the last three fields. Frames with the same `mark`, of
-    id, title, URL and content, or of all the text without an id, are duplicates.
+    """One event of a frame; absent texts are "". `cap_content` fills in the last three fields. Frames with the same
+    `mark`, of id, title, URL and content, or of all the text without an id, are duplicates.
     """
 
     id: str

@@ -2,7 +2,7 @@
 
 Blocks are compared as a multiset of canonical keys, so order, masks and markup do not matter. The comparison is with
 the last *reported* state. Differences from it add up until their weight reaches the threshold (`EMIT`) and are
-reported, or they vanish unreported and are then known as churn. `news` weighs a block, with `weights`; `difference`
+reported, or they vanish unreported and are then known as churn. `news` weighs a block; `difference`
 pairs texts with their replacements; `swaps` detects another page in this one's place, and a page that alternates.
 
 A reader that applies every delta in order holds the reported texts; a property test checks this over random histories.

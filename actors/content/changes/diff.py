@@ -1,6 +1,6 @@
 """The change from one sequence of paragraphs to another: for readers (`Diff`) and for programs (`Delta`).
 
-`patience` finds the paragraphs that differ. Two in one gap are one changed paragraph if alike or in one table cell.
+`gaps` finds the paragraphs that differ. Two in one gap are one changed paragraph if alike or in one table cell.
 
 `of_change` is an event in one line of plain text: the heaviest change with its context. `summarised` finds that change
 again in an event, for its headline. Signs instead of words, to be readable in any language: "Plans and pricing › Team

@@ -80,7 +80,7 @@ _ROW, _PLAIN_ROW = 3, 4
 LONGEST_LABEL = 80  # characters of a label that may be a list entry, or dated
 _ICON = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+(?: [a-z0-9]+(?:_[a-z0-9]+)+)*")
 """Icon names as in icon fonts, when no class marks them."""
-_FILE = re.compile(r"\(\S+\.\w{2,5}\)$")  # the suffix `files` writes for the file behind a link
+_FILE = re.compile(r"\(\S+\.\w{2,5}\)$")  # the suffix that names the file behind a link
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]\s+[^\W\d_]")  # a section number; a page's foot has none
 _COPYRIGHT = re.compile(
     r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b.*\b(?:19|20)\d\d\b|\b(?:19|20)\d\d\b.*\bcopyright\b|^copyright\b", re.I
@@ -352,7 +352,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     doubts: int = 0
     """Checks in a row that were in doubt, counted up to the number of quick checks."""
     places: bytes = b""
-    """Places of the reported blocks in tables (see `place_codes`)."""
+    """Places of the reported blocks in tables (see `pack_places`)."""
     seen: bytes = b""
     """Digest of a check with nothing to report (see `churn`); b"" if there was none."""
     rough: bytes = b""

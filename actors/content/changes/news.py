@@ -1,7 +1,7 @@
 """The weight of a difference between two states of a page, block by block, with reasons; marked noise has none.
 
 Blocks weigh nothing if an earlier check saw them, if they only moved between blocks, if other pages of the site share
-them or if the user marked them as noise. `weights` weighs the rest.
+them or if the user marked them as noise. `_Scales` weighs the rest.
 
 Noise is marked by a text's shape, and a price, a version or a bare figure has none: marking "From $9" once must not
 silence every later price.

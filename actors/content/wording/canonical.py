@@ -63,7 +63,7 @@ _NUMBER, _SOME = r"\d[\d.,\u00a0]*\d?\s?[km]?", r"(?:\d+|eine[rmn]?|une?|en|ett)
 
 
 class _Mask(NamedTuple):
-    """A pattern is tried only on text with one of its signs (see `_signs_in`); most blocks have none."""
+    """A pattern is tried only on text with one of its signs; most blocks have none."""
 
     name: str
     signs: frozenset[str]

@@ -1,7 +1,7 @@
 """The effect of a check on a source's memory: validators, breaker, health and cadence change together.
 
 The breaker uses the wall clock, because its state outlives the process. A clock that stepped back can leave a wait far
-in the future; `settle` caps each wait at its longest possible length.
+in the future; `cap_waits` caps each at its longest possible length.
 
 The draft of an event from a feed's entry or a frame, and its preview.
 """

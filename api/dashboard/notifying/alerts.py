@@ -1,7 +1,4 @@
-"""Alerts: the list, and one with its matches and its buttons. `alert_form` has the form.
-
-The form of an alert: its fields, a trial of its query on the last week, creating and changing it.
-"""
+"""Alerts: the list, one with its matches and buttons, and the form with a trial of its query on the last week."""
 
 from __future__ import annotations
 

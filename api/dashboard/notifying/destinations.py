@@ -1,8 +1,6 @@
 """Destinations: the list (those in trouble first), one with its state, outbox and failures, and its buttons.
 
-`destination_form` has the form, `deliveries` the attempts.
-
-The form of a destination: its fields, a preview of its messages, adding and changing it.
+The form has the fields and a preview of the messages. `deliveries` has the attempts.
 """
 
 from __future__ import annotations
