@@ -483,7 +483,7 @@ class StoredChecks(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """The longest known period without a successful check."""
+    """The longest known period without a successful check. seconds: its length, rounded up."""
 
     start: Millis
     end: Millis

@@ -380,6 +380,7 @@ class Pictures(Store):
 
     @read_only
     def get(self, connection: Connection, source: SourceId, seq: Seq) -> Picture | None:
+        """Return the picture of an event; with position 0, that of the first check."""
         row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
         return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
 

@@ -350,7 +350,7 @@ _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
 class Keys(Store):
-    """API keys and signing keys. The next call sees changes by other processes (commands)."""
+    """API keys (`all`: without access tokens) and signing keys, the active first. Commands' changes show at once."""
 
     async def add(self, key: ApiKey) -> None:
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))

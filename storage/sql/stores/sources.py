@@ -296,6 +296,7 @@ class Coverage(Store):
 
     @read_only
     def days(self, connection: Connection, source: SourceId, first: int, last: int) -> Sequence[Day]:
+        """Return a source's stored days between two days, both included."""
         row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
         if row is None:
             return ()
