@@ -29,7 +29,7 @@ from actors.content.wording.words import content_hash, simhash
 from actors.egress.url import read_host
 from actors.notices import notice_draft
 from actors.sources.checks.progress import draft_of
-from storage.records.checks import MOST_PARTS, Came, Note, Part
+from storage.records.checks import MOST_PARTS, Note, NoteOutcome, Part
 from storage.records.event import NEW, UPDATED, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
@@ -275,7 +275,7 @@ def _size(draft: Draft) -> int:
 NEW_RULE = "new: its address had not been on the list"
 HELD_RULE = "held, and named in the notice `source_reset`: all of the list was new at once, as after a move"
 _NAMED = 20
-_OUTCOMES: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": "told", "reset": "held"}
+_OUTCOMES: dict[str, NoteOutcome] = {"baseline": "baseline", "unchanged": "churn", "news": "told", "reset": "held"}
 
 
 def drafts_of(source: Source, result: ListLook, at: Millis) -> tuple[Draft, ...]:

@@ -45,7 +45,7 @@ from actors.sources.detection import Classification, domain_error
 from actors.sources.following import drafts_of, note_of
 from actors.sources.ports import Ports
 from actors.world import Jail
-from storage.records.checks import Came, Note, Part, StoredMemory, read_notes
+from storage.records.checks import Note, NoteOutcome, Part, StoredMemory, read_notes
 from storage.records.event import REVERTED, UPDATED, Draft, StandingValues
 from storage.records.identity import Millis, SourceId, seq_at
 from storage.records.message import Message, joined, message
@@ -362,7 +362,7 @@ def _note(source: Source, result: messages.PageLook, at: Millis, since: Millis |
     reported = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in result.weighed[:_TOLD]]
     parts = tuple(reported + [Part(part.text, part.rule, part.key, part.came, part.score) for part in result.withheld])
     is_reported = result.kind in {"changed", "moved"}
-    outcome: Came = "told" if is_reported else result.kind  # type: ignore[assignment]  # all but "unchanged"
+    outcome: NoteOutcome = "told" if is_reported else result.kind  # type: ignore[assignment]  # all but "unchanged"
     if outcome == "baseline":
         return Note(at, outcome, result.reason)
     return Note(at, outcome, result.reason, since, result.score, _threshold(source), parts)

@@ -99,7 +99,7 @@ _ENVELOPE = b"\xc1\x01"
 _THREE = b"\xc1\x02"  # the same for three parts; the second has a length too
 _LENGTH = struct.Struct(">I")
 
-Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
+NoteOutcome = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
 """The result of a noted check. stretch: a period of listening to a push source."""
 
 
@@ -120,7 +120,7 @@ class Note(Struct, frozen=True, array_like=True):
     """
 
     at: Millis
-    came: Came
+    came: NoteOutcome
     reason: str
     since: Millis | None = None
     score: float | None = None

@@ -40,7 +40,7 @@ from actors.sources.feed.seen import Manner
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
-from storage.records.checks import MOST_PARTS, Came, Note, Part, StoredMemory
+from storage.records.checks import MOST_PARTS, Note, NoteOutcome, Part, StoredMemory
 from storage.records.event import NEW, RESET, UPDATED, Draft
 from storage.records.event import NEW as NEW_ENTRY
 from storage.records.identity import Millis, SourceId
@@ -74,7 +74,7 @@ def check_note(
     reported, held = len(decision.reported) + len(edited), len(decision.held)
     counts = _counts(feed.entries, new=new, told=reported, edited=len(edited), held=held)
     counts |= {"quiet": len(quiet)} if quiet else {}
-    outcome: Came = "told" if reported else "held" if held else "churn"
+    outcome: NoteOutcome = "told" if reported else "held" if held else "churn"
     reason, parts = _reason(counts) + _omissions(feed), tuple(rows[:MOST_PARTS])
     return Note(check.at, outcome, reason, check.since, parts=parts, counts=counts)
 
