@@ -104,8 +104,8 @@ class Condition:
     def within(self, places: tuple[Condition, ...]) -> Condition:
         return replace(self, places=self.places + places)
 
-    def compares(self, one: object, other: object) -> bool:
-        return _SIGNS[self.sign](one, other)
+    def compares(self, left: object, right: object) -> bool:
+        return _SIGNS[self.sign](left, right)
 
     def covers(self, place: str) -> bool:
         """Whether a label contains the named text, or a path begins with it."""
@@ -332,10 +332,10 @@ def _moved_enough(condition: Condition, fact: Fact) -> bool:
     return condition.compares(*_level((movement, max(before.scale, after.scale)), (condition.number, condition.scale)))
 
 
-def _level(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+def _level(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
     """Scale two numbers to integers of one scale."""
-    scale = max(one[1], other[1])
-    return one[0] * 10 ** (scale - one[1]), other[0] * 10 ** (scale - other[1])
+    scale = max(left[1], right[1])
+    return left[0] * 10 ** (scale - left[1]), right[0] * 10 ** (scale - right[1])
 
 
 def _parts(version: str) -> tuple[tuple[int, str], ...]:

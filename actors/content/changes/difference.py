@@ -92,14 +92,14 @@ def _count(state: SettledState, positions: Iterable[int]) -> Counter[str]:
     return Counter([*map(state.keys.__getitem__, positions), *state.keys[len(state.texts) :]])
 
 
-def _beyond(one: SettledState, more: Counter[str], moved: Sequence[int]) -> StateSide:
+def _beyond(state: SettledState, more: Counter[str], moved: Sequence[int]) -> StateSide:
     positions = []
     for i in reversed(moved):
-        key = one.keys[i]
+        key = state.keys[i]
         if more[key]:
             more[key] -= 1
             positions.append(i)
-    return side_of(one, positions[::-1])
+    return side_of(state, positions[::-1])
 
 
 def side_of(state: SettledState, positions: Sequence[int]) -> StateSide:

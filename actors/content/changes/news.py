@@ -305,11 +305,11 @@ def _exchanged(
     return list(zip(sides, found, strict=True)) if doubted or min(ages, default=SURE) < SURE else []
 
 
-def _unlike(one: Replacement, *, alone: bool) -> bool:
+def _unlike(pair: Replacement, *, alone: bool) -> bool:
     """Whether a text replaced one with hardly a word in common, as rotating texts do; a single label is a value."""
-    old, new = set(one.before.split()), set(one.after.split())
-    is_label = words_in(one.before) < MIDDLE or words_in(one.after) < MIDDLE
-    if is_label and (alone or (NUMBER.search(one.before) and NUMBER.search(one.after))):
+    old, new = set(pair.before.split()), set(pair.after.split())
+    is_label = words_in(pair.before) < MIDDLE or words_in(pair.after) < MIDDLE
+    if is_label and (alone or (NUMBER.search(pair.before) and NUMBER.search(pair.after))):
         return False
     return len(old & new) < _ALIKE * len(old | new)
 
@@ -403,30 +403,30 @@ class _Scales:
     def entries(self, rows: Rows, placed: Collection[int]) -> set[int]:
         return {i for i, block in rows.items() if block.score and i in self.listed and i not in placed}
 
-    def may_count(self, one: Replacement, before: str) -> bool:
+    def may_count(self, pair: Replacement, before: str) -> bool:
         """Whether the text that replaced `before` may be a counter: not in a cell, and no sentence."""
-        text, trait = self._state.texts[one.new], self._state.traits[one.new]
-        if trait & CELL or self.is_chosen or not may_count((before, one.before), (text, one.after)):
+        text, trait = self._state.texts[pair.new], self._state.traits[pair.new]
+        if trait & CELL or self.is_chosen or not may_count((before, pair.before), (text, pair.after)):
             return False
-        if ticker_shape(text, one.after, trait):
+        if ticker_shape(text, pair.after, trait):
             return True
-        return words_in(one.after) < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
+        return words_in(pair.after) < LONG and not is_fact(text, pair.after, trait, pair.new, self._zone)
 
-    def keeps_pace(self, one: Replacement, before: str) -> bool:
+    def keeps_pace(self, pair: Replacement, before: str) -> bool:
         """Whether the times or dates of a text moved as far as the clock did since the last report."""
-        if one.what == "dates":
-            return self._is_alone(one.new) and keep_pace(one.before, one.after, self.known.today, self.known.passed)
-        return one.what == "figures" and is_clock(before, self._state.texts[one.new], self.known.passed)
+        if pair.what == "dates":
+            return self._is_alone(pair.new) and keep_pace(pair.before, pair.after, self.known.today, self.known.passed)
+        return pair.what == "figures" and is_clock(before, self._state.texts[pair.new], self.known.passed)
 
-    def may_tick(self, one: Replacement, before: str) -> bool:
+    def may_tick(self, pair: Replacement, before: str) -> bool:
         """Whether a server may write a text for each request: a date a day later, or several changed figures."""
-        text = self._state.texts[one.new]
-        if one.what == "dates":
-            return self._is_alone(one.new) and not has_time(text) and days_moved(one.before, one.after) > 0
-        if one.what == "words" or not may_count((before, one.before), (text, one.after), dated=True):
+        text = self._state.texts[pair.new]
+        if pair.what == "dates":
+            return self._is_alone(pair.new) and not has_time(text) and days_moved(pair.before, pair.after) > 0
+        if pair.what == "words" or not may_count((before, pair.before), (text, pair.after), dated=True):
             return False
-        figures = zip(NUMBER.findall(one.before), NUMBER.findall(one.after), strict=False)
-        return _MASKED in one.after or sum(old != new for old, new in figures) > 1
+        figures = zip(NUMBER.findall(pair.before), NUMBER.findall(pair.after), strict=False)
+        return _MASKED in pair.after or sum(old != new for old, new in figures) > 1
 
     def _is_alone(self, i: int) -> bool:
         """Whether a date is neither in a table nor in a list where others have one: there it belongs to its row."""

@@ -228,8 +228,8 @@ def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
     return HeldPage(packed(now.keys), 1, at, 1, away, last)
 
 
-def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:
-    first, second = set(one), set(other)
+def alike(left: Sequence[str], right: Sequence[str], least: float = _SAME_OTHER) -> bool:
+    first, second = set(left), set(right)
     return len(first & second) >= least * max(1, len(first | second))
 
 

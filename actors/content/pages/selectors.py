@@ -369,10 +369,10 @@ class _Translator(HTMLTranslator):
 _TRANSLATOR = _Translator()
 
 
-def _path_of_css(one: Selector) -> str:
+def _path_of_css(selector: Selector) -> str:
     """Return the XPath of a CSS selector; `::text` and `::attr(name)` choose texts and attributes."""
-    path = _TRANSLATOR.selector_to_xpath(one)
-    match one.pseudo_element:
+    path = _TRANSLATOR.selector_to_xpath(selector)
+    match selector.pseudo_element:
         case None:
             return path
         case "text":

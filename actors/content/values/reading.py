@@ -595,42 +595,42 @@ def _letters(words: Sequence[str]) -> str:
     return "".join(sign for word in words for sign in word.casefold() if sign.isalnum())
 
 
-def _likely(one: _WordDifference, before: str, after: str, writing: Writing) -> _Rating:
+def _likely(edit: _WordDifference, before: str, after: str, writing: Writing) -> _Rating:
     text = after if len(after) >= len(before) else before
-    if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
+    if edit.behind.rstrip(".") in _FORMS and 0 < max(len(edit.old), len(edit.new)) <= _MOST_WORDS:
         return _Rating.SURE
-    if not one.old or not one.new:
-        return _one_sided(one, text, writing)
-    is_whole = len(_named(before)) == len(one.old) and len(_named(after)) == len(one.new)
-    is_one_word = len(one.old) < 2 and len(one.new) < 2
+    if not edit.old or not edit.new:
+        return _one_sided(edit, text, writing)
+    is_whole = len(_named(before)) == len(edit.old) and len(_named(after)) == len(edit.new)
+    is_one_word = len(edit.old) < 2 and len(edit.new) < 2
     most = _MOST_WORDS if _is_titled(text) else _MOST_IN_SENTENCE
-    are_names = _is_name(one.old, most) and _is_name(one.new, most)
-    is_first_word = is_one_word and one.begins and not is_whole
-    if not are_names or is_first_word or text.isupper() or _OF_THE_YEAR.issuperset(map(str.lower, one.old + one.new)):
+    are_names = _is_name(edit.old, most) and _is_name(edit.new, most)
+    is_first_word = is_one_word and edit.begins and not is_whole
+    if not are_names or is_first_word or text.isupper() or _OF_THE_YEAR.issuperset(map(str.lower, edit.old + edit.new)):
         return _Rating.NO
-    if is_one_word and one.figures:
+    if is_one_word and edit.figures:
         return _Rating.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"
     if writing.spoken not in _CAPITALISED_NOUNS:
         return _Rating.SURE
-    are_short = _is_short_form(one.old, text) and _is_short_form(one.new, text)
-    return _Rating.SURE if are_short or min(_capitals(one.old), _capitals(one.new)) > 1 else _Rating.MAY_BE
+    are_short = _is_short_form(edit.old, text) and _is_short_form(edit.new, text)
+    return _Rating.SURE if are_short or min(_capitals(edit.old), _capitals(edit.new)) > 1 else _Rating.MAY_BE
 
 
-def _one_sided(one: _WordDifference, text: str, writing: Writing) -> _Rating:
+def _one_sided(edit: _WordDifference, text: str, writing: Writing) -> _Rating:
     """Rate words that only one side has; a heading before a text is no name."""
-    words = one.old or one.new
-    if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
+    words = edit.old or edit.new
+    if not words or edit.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
         return _Rating.NO
-    if one.begins and one.behind[:1].isupper() and not _is_titled(text):
+    if edit.begins and edit.behind[:1].isupper() and not _is_titled(text):
         return _Rating.NO
     if _capitals(words) > 1:
         return _Rating.SURE
-    if not one.before[:1].isupper() and not one.behind[:1].isupper():
+    if not edit.before[:1].isupper() and not edit.behind[:1].isupper():
         return _Rating.NO
     if _is_titled(text):
         return _Rating.SURE if _is_of_company(text) or _is_short_form(words, text) else _Rating.NO
     is_noun = writing.spoken in _CAPITALISED_NOUNS and not _is_short_form(words, text)
-    return _Rating.NO if is_noun or one.begins else _Rating.SURE
+    return _Rating.NO if is_noun or edit.begins else _Rating.SURE
 
 
 def _is_name(words: Sequence[str], most: int) -> bool:

@@ -423,13 +423,13 @@ def speaks_of_edits(text: str) -> bool:
     return _EDITED.search(text) is not None
 
 
-def is_same_stamp(one: str, other: str) -> bool:
+def is_same_stamp(left: str, right: str) -> bool:
     """Whether two canonical texts are edit stamps that differ in a few words before a past time.
 
     >>> is_same_stamp("updated ⟨ago⟩", "updated well over a ⟨ago⟩")
     True
     """
-    (short, past, tail), (long, _, long_tail) = (text.partition(PAST) for text in sorted((one, other), key=len))
+    (short, past, tail), (long, _, long_tail) = (text.partition(PAST) for text in sorted((left, right), key=len))
     few, many = short.split(), long.split()
     hedge = len(many) - len(few)
     if not past or tail != long_tail or not 0 < hedge <= _HEDGE:

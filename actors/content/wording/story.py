@@ -96,14 +96,14 @@ def canonical_link(url: str) -> str:
     return f"{host}:{'' if port in (80, 443) else port or ''}{path}?{'&'.join(query)}#{part}"
 
 
-def same_story(one: NewsItem, other: NewsItem) -> bool:
+def same_story(left: NewsItem, right: NewsItem) -> bool:
     """Whether two pieces from different sources tell the same story."""
-    if one.equals(other):
+    if left.equals(right):
         return True
-    if _differ(one, other):
+    if _differ(left, right):
         return False
-    title, text = (_folded(one.title), _folded(other.title)), (_folded(one.text), _folded(other.text))
-    if one.link and one.link == other.link:
+    title, text = (_folded(left.title), _folded(right.title)), (_folded(left.text), _folded(right.text))
+    if left.link and left.link == right.link:
         # Pieces without a link of their own may share that of their list.
         said = [{*pairwise(words), *pairwise(more)} for words, more in zip(title, text, strict=True)]
         return not all(said) or not said[0].isdisjoint(said[1])
@@ -111,7 +111,7 @@ def same_story(one: NewsItem, other: NewsItem) -> bool:
     if len(short) > _SHORT:
         return _contained(short, long) >= (0.6 if _contained(*sorted(title, key=len)) >= 0.6 else 0.75)
     words = [*title[0], *text[0]]
-    if len(words) < _LEAST_WORDS or not _is_special(one):
+    if len(words) < _LEAST_WORDS or not _is_special(left):
         return False
     if not short:
         return title[0] == title[1] and len(title[0]) >= _LEAST_WORDS
@@ -143,9 +143,9 @@ def _folded(words: list[str]) -> list[str]:
     return [word.casefold() for word in words]
 
 
-def _differ(one: NewsItem, other: NewsItem) -> bool:
+def _differ(left: NewsItem, right: NewsItem) -> bool:
     """Whether the pieces have different numbers or names in the same place."""
-    title, text = _swaps(one.title, other.title), _swaps(one.text, other.text)
+    title, text = _swaps(left.title, right.title), _swaps(left.text, right.text)
     return (
         any(_numbers(was) and _numbers(now) and _numbers(was) != _numbers(now) for was, now in title + text)
         or any(_names(was) and _names(now) and not _names(was) & _names(now) for was, now in text)
@@ -154,11 +154,11 @@ def _differ(one: NewsItem, other: NewsItem) -> bool:
     )
 
 
-def _swaps(one: list[str], other: list[str]) -> list[tuple[list[str], list[str]]]:
-    a, b = _folded(one), _folded(other)
+def _swaps(left: list[str], right: list[str]) -> list[tuple[list[str], list[str]]]:
+    a, b = _folded(left), _folded(right)
     steps = [] if a == b else SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     return [
-        (one[start:end], other[begin:stop])
+        (left[start:end], right[begin:stop])
         for kind, start, end, begin, stop in steps
         if kind == "replace" and max(end - start, stop - begin) <= _SPAN
     ]
