@@ -338,7 +338,7 @@ class LiveStream(KeepaliveState):
         streams = self._api.streams
         self.ended, self.waits, self.wire.on_eof = True, False, None
         self._api.context.open_streams.drop(self._row)
-        streams.drop(self)
+        streams.drop(self, self._key)
         if isinstance(self.reader, Reader):
             self.reader.tail.unpark(self)
             streams.signs.drop(self)
@@ -391,9 +391,9 @@ class LiveStream(KeepaliveState):
             elif self.waits:
                 self._wake()
 
-    def give(self, newest: str) -> None:
+    def give(self, frame: bytes) -> None:
         parked = self.parks and self.waits
-        super().give(newest)
+        super().give(frame)
         if parked and self.rest:
             self._wake()
 

@@ -3,19 +3,22 @@
 A timer for each of ten thousand streams costs five times as much as the keepalives. So a waiting stream leaves a
 `KeepaliveState` here, and this task writes to due streams directly. Only bytes that a client does not take at once go
 through the stream's own task.
+
+A timer wheel holds the streams: a slot for each `LOOK_EVERY`. An event moves no stream to another slot, since one event
+may reach all of them. The task compares the time of the last write when a slot is due, once or twice an interval.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 import trio
 
-from api.streams.sse import Form, keepalive
+from api.streams.sse import MEDIA, Form, keepalive
 
-LOOK_EVERY = 0.25  # seconds between two passes at least; a keepalive may come this much early
+LOOK_EVERY = 0.25  # seconds a slot; a keepalive may come this much early
 TURN = 100  # keepalives between two checkpoints
 
 
@@ -41,11 +44,12 @@ class KeepaliveState:
     `rest` or the keepalive. `parks`: it needs no task while it waits.
     """
 
-    __slots__ = ("form", "parks", "rest", "scope", "silence", "waits", "writer")
+    __slots__ = ("form", "parks", "rest", "scope", "silence", "slot", "waits", "writer")
 
     def __init__(self, form: Form, writer: Writer, silence: float) -> None:
         self.form, self.writer, self.silence = form, writer, silence
         self.scope: trio.CancelScope | None = None
+        self.slot = 0
         self.waits = self.parks = False
         self.rest = b""
 
@@ -62,9 +66,9 @@ class KeepaliveState:
         rest, self.rest = self.rest, b""
         return rest
 
-    def give(self, newest: str) -> None:
+    def give(self, frame: bytes) -> None:
         if self.waits and not self.rest:
-            self.rest = self.writer.send_nowait(keepalive(self.form, newest))
+            self.rest = self.writer.send_nowait(frame)
             if not self.rest:
                 return
         if self.scope is not None:
@@ -72,36 +76,56 @@ class KeepaliveState:
 
 
 class Signs:
-    """The pulses of all open streams. newest: returns the log's newest id, or None if unknown."""
+    """The pulses of all open streams. newest: returns the log's newest id, or None if unknown.
 
-    def __init__(self, newest: Callable[[], Awaitable[str | None]]) -> None:
-        self._newest = newest
-        self._pulses: dict[KeepaliveState, None] = {}
+    interval: seconds from one keepalive to the next. Only the first one after an event comes earlier: see
+    `Streams.spread`.
+    """
+
+    def __init__(self, newest: Callable[[], Awaitable[str | None]], interval: float) -> None:
+        self._newest, self._interval = newest, interval
+        self._slots: dict[int, dict[KeepaliveState, None]] = {}
         self._wakes = math.inf
         self._earlier = trio.Event()
 
     def add(self, pulse: KeepaliveState) -> None:
-        self._pulses[pulse] = None
+        self._file(pulse, pulse.ends)
         if pulse.ends < self._wakes:
             self._earlier.set()
 
     def drop(self, pulse: KeepaliveState) -> None:
-        del self._pulses[pulse]
+        del self._slots[pulse.slot][pulse]
 
     async def run(self) -> None:
-        """Send keepalives, forever. Sleeps until the first stream is due, with a minimum pause between passes."""
+        """Send keepalives, forever. Sleeps until the first slot is due, with a minimum pause between passes."""
         looked = -math.inf
         while True:
-            first = min((pulse.ends for pulse in self._pulses), default=math.inf)
+            first = min(self._slots, default=math.inf) * LOOK_EVERY
             self._wakes, self._earlier = max(looked + LOOK_EVERY, first), trio.Event()
             with trio.move_on_at(self._wakes):
                 await self._earlier.wait()
                 continue
             looked = trio.current_time()
-            due = [pulse for pulse in self._pulses if pulse.ends < looked + LOOK_EVERY]
-            if due and (newest := await self._newest()) is not None:
-                for number, pulse in enumerate(due):
-                    if number % TURN == 0:
-                        await trio.lowlevel.checkpoint()
-                    if pulse in self._pulses and pulse.due:  # it may have written or ended since
-                        pulse.give(newest)
+            if (newest := await self._newest()) is not None:
+                frames = {form: keepalive(form, newest) for form in MEDIA}
+                for number in [each for each in self._slots if each * LOOK_EVERY <= looked]:
+                    await self._empty(number, frames, looked + LOOK_EVERY)
+
+    async def _empty(self, number: int, frames: Mapping[Form, bytes], earliest: float) -> None:
+        """Visit a slot's streams and file each again, not before `earliest`."""
+        slot, visited = self._slots[number], 0
+        while slot:
+            pulse, _ = slot.popitem()
+            again = pulse.ends
+            if pulse.due:
+                pulse.give(frames[pulse.form])
+                again = pulse.writer.spoke + self._interval - LOOK_EVERY
+            self._file(pulse, max(again, earliest))
+            visited += 1
+            if visited % TURN == 0:
+                await trio.lowlevel.checkpoint()
+        del self._slots[number]
+
+    def _file(self, pulse: KeepaliveState, at: float) -> None:
+        pulse.slot = int(at / LOOK_EVERY)
+        self._slots.setdefault(pulse.slot, {})[pulse] = None

@@ -41,7 +41,7 @@ from storage.records.member import WEB, Member
 from storage.sql.storage import Storage
 
 KEY_CHECK = 0.5  # seconds between two checks of the open streams' keys
-EARLY = 1 / 3  # the largest part of the interval that a keepalive may come early; see `Streams.spread`
+EARLY = 0.3  # the largest part of the interval that a keepalive may come early; see `Streams.spread`
 MOST_HELD = 32 << 20
 """Bytes of the log that all streams with slow clients hold. Further streams drop their pages and read them again."""
 MAKING = 8  # Pages of history made at once, at most 1 MiB each. The others wait and hold nothing.
@@ -68,10 +68,11 @@ class Streams:
         self.texts = Texts(jail)
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
-        self.signs = Signs(self._newest_known)
+        self.signs = Signs(self._newest_known, settings.keepalive)
         self._storage, self._settings, self._now = storage, settings, now
         self._gauge = gauge or Gauge()
-        self._open: dict[Cancellable, Holder] = {}
+        self._open: dict[str, dict[Cancellable, Holder]] = {}
+        """By the hash of their keys, so that a check costs nothing for each stream."""
         self._of_key: Counter[str] = Counter()
         self._some = trio.Event()
         self._newest: tuple[Seq, str] | None = None
@@ -105,14 +106,16 @@ class Streams:
 
     def add(self, stream: Cancellable, key: Holder) -> None:
         """List a stream until `drop`. Cancelling it ends it."""
-        self._open[stream] = key
+        self._open.setdefault(key.sha256, {})[stream] = key
         self._gauge.value += 1  # the gauge also counts the admin socket's streams
         self._some.set()
         if self.ending:
             stream.cancel()
 
-    def drop(self, stream: Cancellable) -> None:
-        del self._open[stream]
+    def drop(self, stream: Cancellable, key: Holder) -> None:
+        del self._open[key.sha256][stream]
+        if not self._open[key.sha256]:
+            del self._open[key.sha256]
         self._gauge.value -= 1
 
     def silence(self) -> float:
@@ -130,7 +133,7 @@ class Streams:
 
     def end_all(self) -> None:
         self.ending = True
-        for stream in list(self._open):
+        for stream in [stream for streams in self._open.values() for stream in streams]:
             stream.cancel()
 
     async def watch_keys(self) -> None:
@@ -138,9 +141,9 @@ class Streams:
             await self._some.wait()
             await trio.sleep(KEY_CHECK)
             with suppress(StorageError):  # unknown for now: the next round asks again
-                for holder in {key.sha256: key for key in self._open.values()}.values():
-                    if await self.has_gone(holder):
-                        for stream in [one for one, key in self._open.items() if key.sha256 == holder.sha256]:
+                for streams in list(self._open.values()):
+                    if streams and await self.has_gone(next(reversed(streams.values()))):
+                        for stream in list(streams):
                             stream.cancel()
             if not self._open:
                 self._some = trio.Event()
@@ -203,10 +206,10 @@ class Streams:
             return None  # send no keepalive that claims all is well
 
     def __len__(self) -> int:
-        return len(self._open)
+        return sum(map(len, self._open.values()))
 
     def __repr__(self) -> str:
-        return f"<Streams {len(self._open)} open of {len(self._of_key)} keys>"
+        return f"<Streams {len(self)} open of {len(self._of_key)} keys>"
 
     async def has_gone(self, holder: Holder) -> bool:
         match holder:

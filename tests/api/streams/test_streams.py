@@ -173,7 +173,7 @@ async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_cl
         streams.add(scope, an_api_key())
         await trio.sleep_forever()
     assert scope.cancelled_caught
-    streams.drop(scope)
+    streams.drop(scope, an_api_key())
     assert len(streams) == 0
 
 
@@ -184,9 +184,9 @@ async def test_open_streams_are_counted() -> None:
     streams.add(first, an_api_key())
     streams.add(second, an_api_key())
     assert gauge.value == 2
-    streams.drop(first)
+    streams.drop(first, an_api_key())
     assert gauge.value == 1
-    streams.drop(second)
+    streams.drop(second, an_api_key())
     assert gauge.value == 0
 
 
