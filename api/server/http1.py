@@ -391,11 +391,11 @@ class LiveStream(KeepaliveState):
             elif self.waits:
                 self._wake()
 
-    def give(self, frame: bytes) -> None:
-        parked = self.parks and self.waits
-        super().give(frame)
-        if parked and self.rest:
+    def interrupt(self) -> None:
+        if self.parks and self.waits:
             self._wake()
+        else:
+            super().interrupt()
 
     def published(self) -> None:
         """Write new events, if that needs no waiting; else let a task do it."""

@@ -71,6 +71,10 @@ class KeepaliveState:
             self.rest = self.writer.send_nowait(frame)
             if not self.rest:
                 return
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Make the task send `rest` or the keepalive."""
         if self.scope is not None:
             self.scope.cancel()
 
@@ -117,7 +121,7 @@ class Signs:
         while slot:
             pulse, _ = slot.popitem()
             again = pulse.ends
-            if pulse.due:
+            if again < trio.current_time() + LOOK_EVERY:
                 pulse.give(frames[pulse.form])
                 again = pulse.writer.spoke + self._interval - LOOK_EVERY
             self._file(pulse, max(again, earliest))

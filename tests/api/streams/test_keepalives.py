@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from itertools import pairwise
 
 import trio
 import trio.testing
 
-from api.streams.keepalives import KeepaliveState
+from api.streams.keepalives import LOOK_EVERY, KeepaliveState
 from api.streams.reader import EventFilter, Reader
 from api.streams.sse import opening
 from api.streams.streams import Streams
@@ -158,3 +160,40 @@ async def test_the_task_that_gives_signs_sleeps_until_one_is_due(autojump_clock:
         await trio.sleep(KEEPALIVE)
         assert first.frames() and second.frames()
         nursery.cancel_scope.cancel()
+
+
+async def test_a_silent_stream_is_visited_only_when_it_is_due(autojump_clock: object) -> None:
+    """Each keepalive after the first comes a whole interval after the last."""
+    house = make_house()
+    await house.publish("a")
+    streams, visits, takers = streams_of(house), Counter[str](), [DatedTaker() for _ in range(20)]
+
+    class Visited(KeepaliveState):
+        @property
+        def ends(self) -> float:
+            visits["ends"] += 1
+            return super().ends
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(streams.signs.run)
+        for taker in takers:
+            pulse = Visited("sse", taker, streams.silence())
+            pulse.waits = True
+            streams.signs.add(pulse)
+        await trio.sleep(10 * KEEPALIVE + 1)
+        nursery.cancel_scope.cancel()
+    for taker in takers:
+        gaps = [after - before for before, after in pairwise(taker.times)]
+        assert 10 <= taker.times[0] <= KEEPALIVE and len(gaps) == 9
+        assert all(KEEPALIVE - LOOK_EVERY <= gap <= KEEPALIVE for gap in gaps)
+    assert visits["ends"] <= 2 * 20 * 11
+
+
+class DatedTaker(Taker):
+    def __init__(self) -> None:
+        super().__init__()
+        self.began, self.times = trio.current_time(), list[float]()
+
+    def send_nowait(self, data: bytes) -> bytes:
+        self.times.append(trio.current_time() - self.began)
+        return super().send_nowait(data)
