@@ -159,6 +159,7 @@ _TOKEN = re.compile(
 )
 _QUOTE = re.compile('["“”]')
 _HINTS = {"-": "put it right before the excluded word", "|": "write OR", "&": "a space already means AND"}
+_HINTS |= dict.fromkeys("<>=", "a condition has no spaces, as in price<300")
 
 
 class QueryError(Exception):

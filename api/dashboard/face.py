@@ -29,7 +29,7 @@ from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, P
 from api.dashboard.sessions import NONE, Attempts, Browser, Sessions, is_foreign, preferences_of, spoken_to
 from api.etags import fitting
 from api.peers import is_ours
-from api.problems import KINDS, Refusal, later
+from api.problems import KINDS, Refusal, in_words, later
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
 from api.streams.export import Export
@@ -235,7 +235,7 @@ def _wrong(error: InvalidForm | Refusal | DomainError, form: type[Form]) -> Inva
     if isinstance(error, InvalidForm):
         return error
     if isinstance(error, UrlRefused) and "url" in form.__struct_fields__:
-        return InvalidForm(url=translated(error.detail))
+        return InvalidForm(url=translated(in_words(error.words_inside)))
     if isinstance(error, Stale):
         return InvalidForm(say("This was changed in another place after you opened the form. Open the form again."))
     refusal = refusal_of(error, owner=True)

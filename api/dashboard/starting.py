@@ -84,7 +84,8 @@ def query_of(form: Any) -> str:
     try:
         alerts.check_query(query, "en")
     except Refusal as refusal:
-        raise InvalidForm(than=" ".join(wrong_of(refusal).errors.values())) from None
+        says = say("Enter an amount, such as 300.") if is_value else " ".join(wrong_of(refusal).errors.values())
+        raise InvalidForm(than=says) from None
     which = getattr(form, "which", "")  # the form of an alert does not ask
     return f"{which} {query}".strip() if is_value else query
 

@@ -13,6 +13,7 @@ from sanderling.commands import keys
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
+from storage.records.identity import rfc3339
 from storage.records.secrecy import plain
 from storage.records.source import tag_of
 
@@ -62,14 +63,19 @@ async def create(
         "ends_on": ends_on,
     }
     print_page(await keys.sent(client, "POST", PUBLICATIONS.path, json=body), publication_page, as_json=as_json)
+    await keys.report_new_tags(client, shown["tags"])
     tags, named = set(map(tag_of, shown["tags"])), {*body["source_ids"], *body["private_source_ids"]}
     is_wide = (not body["source_ids"] and not tags) or shown["alerts"] or channel
-    private = [one async for one in client.every(keys.SOURCES.path) if one["private"] and one["id"] not in named]
-    left_out = [plain(keys.called(one) or one["url"]) for one in private if is_wide or tags.intersection(one["tags"])]
-    if left_out:
-        more = len(left_out) - MOST_NAMED
-        names = "; ".join(left_out[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-        click.echo(f"Left out, as they are private: {names}. To publish one, name it with --private.", err=True)
+    private = [one async for one in client.every(keys.SOURCES.path) if one["private"]]
+    _name("Anyone with an address sees these private sources: {}.", [one for one in private if one["id"] in named])
+    left_out = [one for one in private if one["id"] not in named and (is_wide or tags.intersection(one["tags"]))]
+    _name("Left out, as they are private: {}. To publish one, name it with --private.", left_out)
+
+
+def _name(says: str, sources: Sequence[Mapping[str, Any]]) -> None:
+    more, names = len(sources) - MOST_NAMED, [plain(keys.called(one) or one["url"]) for one in sources[:MOST_NAMED]]
+    if sources:
+        click.echo(says.format("; ".join(names) + (f"; and {more} more" if more > 0 else "")), err=True)
 
 
 @publications.command("list")
@@ -110,7 +116,10 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
     if one["private_source_ids"]:
         yield f"  private   {plain(', '.join(one['private_source_ids']))}: anyone with an address sees their events"
     if one["ends_on"]:
-        yield f"  until     {one['ends_on']} (UTC), then 410"
+        from sanderling.real_world import now
+
+        has_ended = one["ends_on"] < rfc3339(now())[:10]
+        yield f"  {'ended' if has_ended else 'until':<8}  {one['ends_on']} (UTC), then 410"
     yield f"  page      {plain(_address(one))}"
     for label, address in (one["feeds"] or {}).items():
         yield f"  {label:<8}  {plain(address)}"

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from actors.language.speaking import say
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
-from api.dashboard.forms import Confirm, Form
+from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.picker import picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
@@ -23,6 +23,7 @@ from extras.publish import operations as acts
 from extras.publish.formats import FORMATS
 from extras.publish.hub import Subscriptions
 from storage.records.alert import Alert
+from storage.records.identity import rfc3339
 from storage.records.publication import Publication
 from storage.records.revision import revision_of
 
@@ -40,7 +41,7 @@ async def about(visit: Visit, publication: Publication) -> str:
     elif publication.channel:
         said = say("Events on the channel %(name)s", name=publication.channel)
     elif not (publication.source_ids or publication.tags):
-        return say("All events of all sources")
+        return say("All events of all public sources")
     if publication.source_ids:
         there: dict[str, str] = {
             one.id: name_of(one) for one in await sources_of(visit, publication.source_ids[:NAMED])
@@ -122,6 +123,8 @@ async def new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Go:
+    if (visit.form.ends_on or "9999") < rfc3339(visit.now)[:10]:
+        raise InvalidForm(ends_on=say("This day has passed."))
     made = await acts.add(visit, NewPublication(**_typed(visit.form)))
     return Go(f"/publications/{made.id}", say("Published. Share its address."))
 

@@ -132,10 +132,16 @@ class Audience:
 def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from alert_lines(alert)
     last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
-    yield f"  met       {alert['match_count']:,} events{last}"
+    count = alert["match_count"]
+    yield f"  met       {count:,} {'event' if count == 1 else 'events'}{last}"
     for each in destinations:
-        state = DESTINATIONS[each["state"] if each["enabled"] else "paused"].word
+        attempt = each.get("last_attempt") or {"error": None}
+        name = "last_failed" if attempt["error"] and each["state"] == "active" else each["state"]
+        state = DESTINATIONS[name if each["enabled"] else "paused"].word
         yield f"  sends to  {each['id']}  {state:<8}  {each['delivery_mode']:<7}  {plain(each['url'])}"
+        if attempt["error"]:
+            due = f"; next attempt {moment(attempt['next_attempt_at'])}" if attempt["next_attempt_at"] else ""
+            yield f"    {plain(attempt['error'])}{due}"
     if not destinations:
         yield hinted("  sends to  nothing yet; `sanderling alerts deliver` adds a URL")
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,7 +11,18 @@ from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from sanderling.client.lines import Cell, alert_lines, moment, state_of
 from sanderling.client.terminal import Listing, age_of, alert_page, print_json, print_made, print_page
-from sanderling.commands.keys import ALERTS, SOURCES, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.commands.keys import (
+    ALERTS,
+    DESTINATIONS,
+    SOURCES,
+    record_flag,
+    records_flag,
+    report_new_tags,
+    sent,
+    value_of,
+    with_client,
+    yes_flag,
+)
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
@@ -69,6 +78,9 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
     """Show one alert: its query, its matches, and the state of its destinations."""
     alert = await ALERTS.record_of(client, name)
     destinations = [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
+    for one in destinations:
+        newest = (await client.ask("GET", f"{DESTINATIONS.path}/{one['id']}/deliveries", params={"limit": 1})).json()
+        one["last_attempt"] = next(iter(newest), None)
     print_page(alert | {"destinations": destinations}, lambda alert: alert_page(alert, destinations), as_json=as_json)
 
 
@@ -136,8 +148,10 @@ async def create(
         print_json(made)
         return
     labels = plain(", ".join(one["label"] for one in inherited))
-    to = f"It delivers to {labels}, from its tags." if labels else "It has no destination: `sanderling alerts deliver`."
+    to = f"It has no destination: `sanderling alerts deliver {made['id']} URL`."
+    to = f"It delivers to {labels}, from its tags." if labels else to
     click.echo(hinted(f"Created {plain(made['name'])}. {to}"), err=True)
+    await report_new_tags(client, tags)
     for line in true_lines(made):
         click.echo(line, err=True)
     click.echo(made["id"])
@@ -190,7 +204,7 @@ async def deliver(
     values = values_of(options)
     if fields["format"] == "event":
         del fields["format"]
-    body = fields | ({"url": target} if target else {})
+    body = fields | ({"url": value_of(target, "URL")} if target else {})
     body |= {"kind": kind, "options": values} if kind != "webhook" or values else {}
     made = await sent(client, "POST", f"{await ALERTS.path_of(client, name)}/destinations", json=body)
     secret = made.get("secret") or ""
@@ -199,20 +213,13 @@ async def deliver(
 
 
 def values_of(options: Sequence[str]) -> dict[str, str]:
-    """Parse NAME=VALUE options; the value @FILE reads the file, @- reads stdin. Raises CommandFailed."""
+    """Parse NAME=VALUE options. Raises CommandFailed."""
     found = {}
     for option in options:
         name, equals, value = option.partition("=")
         if not name or not equals:
             raise CommandFailed(f"{plain(option)}: write NAME=VALUE.", Exit.USAGE)
-        try:
-            if value == "@-":
-                value = sys.stdin.read().rstrip("\n")
-            elif value.startswith("@"):
-                value = Path(value[1:]).read_text("utf-8").rstrip("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandFailed(f"Could not read the value of {plain(name)}: {error}.", Exit.USAGE) from None
-        found[name] = value
+        found[name] = value_of(value, name)
     return found
 
 

@@ -8,8 +8,9 @@ id, the beginning or end of its id, or part of its names or URL.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from copy import copy
 from functools import wraps
 from pathlib import Path
@@ -28,7 +29,7 @@ from sanderling.flags import client_flags, json_flag, with_settings
 from sanderling.keyring import Names
 from storage.records import source as names
 from storage.records.secrecy import plain
-from storage.records.source import Mood
+from storage.records.source import Mood, tag_of
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
@@ -238,6 +239,24 @@ def with_client(act: Callable[..., Awaitable[int | None]]) -> Callable[..., int]
 
 async def sent(client: Client, method: str, path: str, **request: Any) -> dict[str, Any]:
     return dict((await client.ask(method, path, **request)).json())
+
+
+def value_of(text: str, name: str) -> str:
+    """Return a value, or the content of @FILE or of standard input (@-). Raises CommandFailed."""
+    try:
+        if text == "@-":
+            return sys.stdin.read().rstrip("\n")
+        return Path(text[1:]).read_text("utf-8").rstrip("\n") if text.startswith("@") else text
+    except (OSError, ValueError) as error:
+        raise CommandFailed(f"Could not read the value of {plain(name)}: {error}.", Exit.USAGE) from None
+
+
+async def report_new_tags(client: Client, tags: Names) -> None:
+    """Name the labels that no source has: each may be a typo. A key that may not read tags finds none."""
+    with suppress(CommandFailed):
+        known = {one["tag"] async for one in client.every("/v1/tags")} if tags else ()
+        if new := [plain(tag) for tag in tags if (whole := tag_of(tag)).startswith("label:") and whole not in known]:
+            click.echo(f"No source has the tag {', '.join(new)} yet.", err=True)
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

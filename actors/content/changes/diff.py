@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from os.path import commonprefix
 from typing import NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -264,7 +265,7 @@ class SummaryCandidate(NamedTuple):
         before, after = line(self.before), line(self.after)
         room -= 3
         if len(before) + len(after) > room:
-            start = _start(self.before, self.spans, _LEAD if room > _LABEL else 0)
+            start = _start(self.before, self.after, self.spans, _LEAD if room > _LABEL else 0)
             before, after = _from(self.before, start), _from(self.after, start)
             before = cut(before, max(room // 2, room - len(after)))
             after = cut(after, room - len(before))
@@ -320,11 +321,12 @@ def _label(context: Context | UnsetType, title: str) -> str:
     return f"{cut(label, _LABEL)}: " if label else ""
 
 
-def _start(before: str, spans: Spans | UnsetType, lead: int) -> int:
+def _start(before: str, after: str, spans: Spans | UnsetType, lead: int) -> int:
     """Return the start of the shown part: shortly before the first word that differs."""
     if spans is UNSET:
-        return 0
-    first = min(side[0][0] for side in (spans.before, spans.after) if side)
+        first = before.rfind(" ", 0, len(commonprefix((before, after)))) + 1  # noqa: RUF071  # of characters
+    else:
+        first = min(side[0][0] for side in (spans.before, spans.after) if side)
     space = before.find(" ", max(0, first - lead), max(0, first - 1))
     return 0 if first <= lead else space + 1 if space >= 0 else first
 

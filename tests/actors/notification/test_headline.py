@@ -49,6 +49,12 @@ def a_change(before: list[str], after: list[str], places: list[Context] | None =
             "Timetable",
             "…leaves at noon on… → …stays at home on… · Timetable",
         ),
+        (  # too little in common for marks
+            "The 09:15 boat sails as planned.",
+            "The 09:15 boat is cancelled today because of the storm.",
+            "Ferry timetable",
+            "…sails as planned. → …is cancelled today… · Ferry timetable",
+        ),
         (
             "",
             "A night ferry to Karlstad from May on",

@@ -55,6 +55,7 @@ def test_a_query_is_understood_as_written(text: str, understood: str) -> None:
         ("a --b", 2, "right before the excluded word"),
         ("R & D", 2, "already means AND"),
         ("a | b", 2, "write OR"),
+        ("price < 300", 6, "a condition has no spaces, as in price<300"),
         ("a !!!", 2, "no letter, digit or emoji"),
         ("wild*card", 0, "can only end a word"),
         ("x a*", 2, "at least 2 letters"),

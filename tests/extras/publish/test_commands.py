@@ -28,7 +28,7 @@ def test_publications_are_listed_with_names_and_addresses(capsys: pytest.Capture
     source, alert = "019db0a4-7c18-7000-8000-00000000aaaa", "019db0a4-7c18-7000-8000-00000000bbbb"
     shown = ["--source", source, "--tag", "prices", "--alert", alert]
     run(publications.create, client(asked), "Prices", *shown)
-    (label, body), after = asked[-2:]
+    (label, body), _, after = asked[-3:]
     assert (label, after[0]) == ("POST /v1/publications", "GET /v1/sources")
     assert body == {
         "title": "Prices",
@@ -98,6 +98,24 @@ def test_the_private_sources_that_it_leaves_out_are_named(
         return PRIVATE if (route.method, route.path) == ("GET", "/v1/sources") else None
 
     run(publications.create, client([], answers), "Prices", *options)
-    told = capsys.readouterr().err
+    told = next((line for line in capsys.readouterr().err.splitlines() if line.startswith("Left out")), "")
     assert [name for name in ("Members", "Diary") if name in told] == left_out
     assert ("name it with --private" in told) is bool(left_out)
+
+
+def test_a_publication_says_when_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.real_world.wall", lambda: 1_798_761_600.0)  # 2027-01-01
+    assert "  ended     2026-12-31" in "\n".join(publication_page(RECORD | {"ends_on": "2026-12-31"}))
+    assert "  until     2027-01-01" in "\n".join(publication_page(RECORD | {"ends_on": "2027-01-01"}))
+
+
+def test_a_new_publication_names_the_private_sources_that_it_shows_and_tags_without_sources(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def answers(route: Route) -> Any:
+        return PRIVATE if route.path == "/v1/sources" else None
+
+    run(publications.create, client([], answers), "Club", "--source", PRIVATE[0]["id"], "--tag", "clubb")
+    told = capsys.readouterr().err
+    assert "Anyone with an address sees these private sources: Members." in told
+    assert "No source has the tag clubb yet." in told and "Left out" not in told

@@ -247,7 +247,7 @@ async def test_many_are_shown_on_pages(browser: Browser, house: House) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "All events of all sources"),
+        ({}, "All events of all public sources"),
         ({"tags": ("prices",)}, "Events tagged prices"),
         ({"tags": ("a", "b", "c", "d", "e")}, "Events tagged a, b, c or 2 more"),
         ({"channel": "feed", "tags": ("a", "b")}, "Events on the channel feed tagged a or b"),
@@ -279,3 +279,22 @@ async def test_a_publication_shows_the_number_of_its_hub_subscribers(browser: Br
             f"{number} reader{' gets' if number == 1 else 's get'} new events at once from the WebSub hub"
             in browser.text
         )
+
+
+async def test_the_form_marks_private_sources_and_warns_before_it_publishes_one(browser: Browser, house: House) -> None:
+    for n in (1, 2):
+        await house.publish("Tariff", source=n)
+        house.registry.views[a_source_id(n)] = SourceView(a_source(n), SourceRuntime(), private=n == 2)
+    await browser.get("/publications/new")
+    assert [one.text_content().split()[-1] for one in browser.page.xpath("//label[.//*[text()='private']]")] == [
+        "private"
+    ]
+    assert "Anyone with the address sees the events of these sources, too" not in browser.text
+    await browser.get(f"/publications/new?source={a_source_id(2)}")
+    assert "Private: https://site2.test/feed. Anyone with the address sees the events" in browser.text
+
+
+async def test_a_last_day_that_has_passed_publishes_nothing(browser: Browser, house: House) -> None:
+    await browser.get("/publications/new")
+    await browser.submit("/publications/new", {"title": "Prices", "ends_on": "2020-01-01"})
+    assert "This day has passed." in browser.text and await house.storage.publications.all() == []

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 import pytest
 
 from api.fields.alerts import AlertRecord
-from api.fields.sources import SourceRecord
+from api.fields.sources import SourceRecord, TagRecord
 from api.nouns.alerts import AlertPreview
+from api.nouns.deliveries import DeliveryRecord
 from api.openapi.document import example_of
 from api.route import Route
 from sanderling.client.lines import MATCHED
@@ -174,3 +176,38 @@ def test_conditions_that_hold_already_and_matched_values_are_printed(capsys: pyt
     run(alerts.preview, client([], answers), "price<300")
     told = capsys.readouterr().out
     assert "True already: Kettle: Price: £289." in told and "Prices: Day ticket: 14 euros." in told
+
+
+def test_a_destinations_address_is_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    (tmp_path / "address").write_text("https://hooks.slack.example/T/B/x\n")
+    run(alerts.deliver, client(asked), ID, "--kind", "slack", f"@{tmp_path / 'address'}")
+    assert asked[-1][1]["url"] == "https://hooks.slack.example/T/B/x"
+    with pytest.raises(CommandFailed, match="Could not read the value of URL"):
+        run(alerts.deliver, client(asked), ID, f"@{tmp_path / 'missing'}")
+
+
+def test_the_page_shows_why_the_newest_delivery_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    def answers(route: Route) -> Any:
+        failed = {"result": "retry", "error": "Connection refused", "next_attempt_at": "2026-04-21T10:05:00.000Z"}
+        if route.path == "/v1/destinations/{id}/deliveries":
+            return [example_of(DeliveryRecord) | failed]
+        return None
+
+    run(alerts.show, client([], answers), ID)
+    told = capsys.readouterr().out
+    assert "last attempt failed" in told and "    Connection refused; next attempt 21 Apr 2026 " in told
+
+
+def test_a_new_alert_says_which_tag_no_source_has_and_how_to_add_a_destination(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def answers(route: Route) -> Any:
+        if route.path == "/v1/tags":
+            return [example_of(TagRecord) | {"tag": "label:shop"}]
+        return None
+
+    run(alerts.create, client([], answers), "x", "--tag", "shop", "--tag", "shpo", "--tag", "category:news")
+    assert "No source has the tag shpo yet." in capsys.readouterr().err
+    run(alerts.create, client([]), "x")
+    assert f"alerts deliver {ID} URL" in capsys.readouterr().err

@@ -183,7 +183,7 @@ async def test_a_condition_is_chosen_in_place_of_a_query(house: House, browser: 
     await browser.get("/alerts")
     assert "a price is below 300" in browser.text
     await browser.get("/alerts/new")
-    for than, words in (("", "Fill in this field."), ("cheap", "compared with a number")):
+    for than, words in (("", "Fill in this field."), ("cheap", "Enter an amount")):
         await browser.submit("/alerts/new", {"when": "below", "than": than})
         assert words in browser.page.xpath("//small[@id='e-than']/text()")[0]
     assert len(await house.storage.alerts.all()) == 1

@@ -173,7 +173,7 @@ async def test_a_refusal_appears_next_to_its_field_and_keeps_the_input(house: Ho
     await a_hook(house)
     house.resolver.names["inside.test"] = ("10.0.0.1",)
     cases = (
-        ({"url": "https://inside.test/in"}, "url", "is not public"),
+        ({"url": "https://inside.test/in"}, "url", "is not a public address"),
         ({"url": "http://plain.test/"}, "url", "https"),
         ({"url": ""}, "url", "Fill in this field"),
         ({"url": "https://a.test/", "digest_timezone": "Mars/Olympus"}, "digest_timezone", "Not a time zone"),

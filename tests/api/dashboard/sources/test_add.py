@@ -166,9 +166,11 @@ async def test_one_of_several_prices_can_be_meant(house: House, browser: Browser
     ("fields", "field", "words"),
     [
         ({"when": "below"}, "than", "Fill in this field."),
-        ({"when": "below", "than": "cheap"}, "than", "compared with a number"),
+        ({"when": "below", "than": "cheap"}, "than", "Enter an amount, such as 300."),
+        ({"when": "query", "than": "prise<300"}, "than", "did you mean price<300?"),
         ({"when": "any", "deliver": "slack"}, "url", "Enter the address"),
         ({"when": "any", "deliver": "url", "url": "http://plain.test/"}, "url", "https"),
+        ({"when": "any", "deliver": "url", "url": "https://10.0.0.1/in"}, "url", "with --allow-networks 10.0.0.1/32."),
     ],
 )
 async def test_a_wrong_condition_stands_beside_what_was_found_and_adds_nothing(
@@ -180,6 +182,8 @@ async def test_a_wrong_condition_stands_beside_what_was_found_and_adds_nothing(
     assert browser.answer.status_code == 422
     (said,) = browser.page.xpath(f"//small[@id='e-{field}']/text()")
     assert words in said and "34 blocks" in browser.text
+    label = browser.page.xpath(f"//label[@for='f-{field}']/text()")[0].strip()
+    assert browser.page.xpath("//*[@id='faults']//li/a/text()") == [label]
     assert browser.form("/sources/add").fields["when"] == fields["when"]
     assert not asked(house, AddSource) and not await house.storage.alerts.all()
 
@@ -262,8 +266,9 @@ async def test_rendering_is_chosen_in_the_add_form(house: House, browser: Browse
     assert (new.render, new.wait_for) == ("always", "#prices li")
 
 
-async def test_the_summary_of_errors_calls_an_address_url(browser: Browser) -> None:
+async def test_the_summary_of_errors_calls_a_field_by_its_label(browser: Browser) -> None:
     await browser.get("/sources/add")
     await browser.submit("/sources/look", {"urls": "x" * 3_000})
     (summary,) = browser.page.xpath("//*[@id='faults']")
-    assert "URL: A URL has at most" in " ".join(summary.text_content().split()) and "Urls" not in browser.text
+    assert "URLs, one a line: A URL has at most" in " ".join(summary.text_content().split())
+    assert "Urls" not in browser.text
