@@ -11,18 +11,8 @@ from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from sanderling.client.lines import Cell, alert_lines, moment, state_of
 from sanderling.client.terminal import Listing, age_of, alert_page, print_json, print_made, print_page
-from sanderling.commands.keys import (
-    ALERTS,
-    DESTINATIONS,
-    SOURCES,
-    record_flag,
-    records_flag,
-    report_new_tags,
-    sent,
-    value_of,
-    with_client,
-    yes_flag,
-)
+from sanderling.commands import keys
+from sanderling.commands.keys import ALERTS, SOURCES, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
@@ -79,7 +69,9 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
     alert = await ALERTS.record_of(client, name)
     destinations = [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
     for one in destinations:
-        newest = (await client.ask("GET", f"{DESTINATIONS.path}/{one['id']}/deliveries", params={"limit": 1})).json()
+        newest = (
+            await client.ask("GET", f"{keys.DESTINATIONS.path}/{one['id']}/deliveries", params={"limit": 1})
+        ).json()
         one["last_attempt"] = next(iter(newest), None)
     print_page(alert | {"destinations": destinations}, lambda alert: alert_page(alert, destinations), as_json=as_json)
 
@@ -151,7 +143,7 @@ async def create(
     to = f"It has no destination: `sanderling alerts deliver {made['id']} URL`."
     to = f"It delivers to {labels}, from its tags." if labels else to
     click.echo(hinted(f"Created {plain(made['name'])}. {to}"), err=True)
-    await report_new_tags(client, tags)
+    await keys.report_new_tags(client, tags)
     for line in true_lines(made):
         click.echo(line, err=True)
     click.echo(made["id"])
@@ -204,7 +196,7 @@ async def deliver(
     values = values_of(options)
     if fields["format"] == "event":
         del fields["format"]
-    body = fields | ({"url": value_of(target, "URL")} if target else {})
+    body = fields | ({"url": keys.value_of(target, "URL")} if target else {})
     body |= {"kind": kind, "options": values} if kind != "webhook" or values else {}
     made = await sent(client, "POST", f"{await ALERTS.path_of(client, name)}/destinations", json=body)
     secret = made.get("secret") or ""
@@ -219,29 +211,25 @@ def values_of(options: Sequence[str]) -> dict[str, str]:
         name, equals, value = option.partition("=")
         if not name or not equals:
             raise CommandFailed(f"{plain(option)}: write NAME=VALUE.", Exit.USAGE)
-        found[name] = value_of(value, name)
+        found[name] = keys.value_of(value, name)
     return found
 
 
-@alerts.command("resume")
-@click.argument("name")
-@with_client
-async def resume(client: Client, *, name: str) -> None:
-    """Resume an alert: it matches new events again."""
-    await _switch(client, name, on=True)
+def _switch(verb: str, says: str, *, on: bool) -> click.Command:
+    @alerts.command(verb, help=says)
+    @click.argument("name")
+    @with_client
+    async def switch(client: Client, *, name: str) -> None:
+        alert = await sent(client, "PATCH", await ALERTS.path_of(client, name), json={"enabled": on})
+        click.echo(f"{plain(alert['name'])} is {'active' if on else 'paused'}.", err=True)
+
+    return switch
 
 
-@alerts.command("pause")
-@click.argument("name")
-@with_client
-async def pause(client: Client, *, name: str) -> None:
-    """Pause an alert, and keep it with its destinations: it matches nothing until you resume it."""
-    await _switch(client, name, on=False)
-
-
-async def _switch(client: Client, name: str, *, on: bool) -> None:
-    alert = await sent(client, "PATCH", await ALERTS.path_of(client, name), json={"enabled": on})
-    click.echo(f"{plain(alert['name'])} is {'active' if on else 'paused'}.", err=True)
+resume = _switch("resume", "Resume an alert: it matches new events again.", on=True)
+pause = _switch(
+    "pause", "Pause an alert, and keep it with its destinations: it matches nothing until you resume it.", on=False
+)
 
 
 @alerts.command("delete")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -19,7 +17,7 @@ from sanderling.client.terminal import Listing, for_a_person, notify, print_json
 from sanderling.commands import history, keys
 from sanderling.commands.alerts import true_lines
 from sanderling.commands.backup import sizes
-from sanderling.commands.keys import ALERTS, SOURCES, called, sent, with_client
+from sanderling.commands.keys import ALERTS, SOURCES, called, sent, value_of, with_client
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
@@ -79,8 +77,7 @@ async def add(
         await client.ask("POST", f"{ALERTS.path}/preview", json={"filter_query": when or "", "last": 1, "limit": 0})
     headers, later, follow = headers_in(options.pop("headers")), options.pop("later"), options.pop("follow")
     body = keys.given(options) | {name: options[name] for name in EMPTY}
-    body |= {"headers": headers and headers.strip()}
-    body |= {"follow": "new_links" if follow else None, "verify": "later" if later else None}
+    body |= {"headers": headers, "follow": "new_links" if follow else None, "verify": "later" if later else None}
     body = {name: value for name, value in body.items() if value or (name in EMPTY and value is not None)}
     if dry_run:
         wanted = {name: body[name] for name in DetectRequest.__struct_fields__ if name in body}
@@ -156,13 +153,7 @@ def unapplied(source: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
 
 
 def headers_in(file: str | None) -> str | None:
-    """Raises CommandFailed."""
-    try:
-        if file is None:
-            return None
-        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise CommandFailed(f"--headers-file {file}: {error}", Exit.USAGE) from None
+    return None if file is None else value_of(f"@{file}", "--headers-file").strip()
 
 
 async def _show_added(client: Client, source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:
@@ -349,8 +340,7 @@ async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> N
 
 def changes_of(*, title: str | None, follow: bool | None, headers: str | None, **options: Any) -> dict[str, Any]:
     """Return the body of a PATCH from the given options; only a title may be empty text. Raises CommandFailed."""
-    text = headers_in(headers)
-    body = keys.given(options | {"headers": None if text is None else text.strip()})
+    body = keys.given(options | {"headers": headers_in(headers)})
     body |= {} if title is None else {"title": title}
     return body | ({} if follow is None else {"follow": "new_links" if follow else "none"})
 
@@ -371,22 +361,20 @@ async def rename(client: Client, *, name: str, title: str) -> None:
     await _edit(client, name, {"title": title}, as_json=False)
 
 
-@sources.command("tag")
-@click.argument("tag")
-@click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
-@with_client
-async def tag(client: Client, *, tag: str, names: Names) -> int:
-    """Add a tag to sources; a bare word is a label. Exit code: 0 all have it, 1 at least one does not."""
-    return await _tag_all(client, names, tag_of(tag), on=True)
+def _tags(verb: str, says: str, *, on: bool) -> click.Command:
+    @sources.command(verb, help=says)
+    @click.argument("tag")
+    @click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
+    @with_client
+    async def change(client: Client, *, tag: str, names: Names) -> int:
+        return await _tag_all(client, names, tag_of(tag), on=on)
+
+    return change
 
 
-@sources.command("untag")
-@click.argument("tag")
-@click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
-@with_client
-async def untag(client: Client, *, tag: str, names: Names) -> int:
-    """Remove a tag from sources."""
-    return await _tag_all(client, names, tag_of(tag), on=False)
+_TAGS = "Add a tag to sources; a bare word is a label. Exit code: 0 all have it, 1 at least one does not."
+tag = _tags("tag", _TAGS, on=True)
+untag = _tags("untag", "Remove a tag from sources.", on=False)
 
 
 async def _tag_all(client: Client, names: Names, tag: str, *, on: bool) -> int:
@@ -413,22 +401,20 @@ async def _tag(client: Client, name: str, tag: str, *, on: bool) -> None:
     click.echo(f"{plain(source['url'])} {'now has' if on else 'no longer has'} {plain(tag)}.", err=True)
 
 
-@sources.command("resume")
-@click.argument("name", metavar="SOURCE")
-@with_client
-async def resume(client: Client, *, name: str) -> None:
-    """Resume a source: it is watched again."""
-    source = await sent(client, "POST", f"{await SOURCES.path_of(client, name)}/enable")
-    click.echo(f"{plain(source['url'])} is watched.", err=True)
+def _switch(verb: str, says: str, *, on: bool) -> click.Command:
+    @sources.command(verb, help=says)
+    @click.argument("name", metavar="SOURCE")
+    @with_client
+    async def switch(client: Client, *, name: str) -> None:
+        path = await SOURCES.path_of(client, name)
+        source = await sent(client, "POST", f"{path}/{'enable' if on else 'disable'}")
+        click.echo(f"{plain(source['url'])} is {'watched' if on else 'paused'}.", err=True)
+
+    return switch
 
 
-@sources.command("pause")
-@click.argument("name", metavar="SOURCE")
-@with_client
-async def pause(client: Client, *, name: str) -> None:
-    """Pause a source: it is kept, and not checked until you resume it."""
-    source = await sent(client, "POST", f"{await SOURCES.path_of(client, name)}/disable")
-    click.echo(f"{plain(source['url'])} is paused.", err=True)
+resume = _switch("resume", "Resume a source: it is watched again.", on=True)
+pause = _switch("pause", "Pause a source: it is kept, and not checked until you resume it.", on=False)
 
 
 @sources.command("delete")

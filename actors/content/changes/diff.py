@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from os.path import commonprefix
+from itertools import islice, takewhile
+from operator import eq
 from typing import NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -324,7 +324,7 @@ def _label(context: Context | UnsetType, title: str) -> str:
 def _start(before: str, after: str, spans: Spans | UnsetType, lead: int) -> int:
     """Return the start of the shown part: shortly before the first word that differs."""
     if spans is UNSET:
-        first = before.rfind(" ", 0, len(commonprefix((before, after)))) + 1  # noqa: RUF071  # of characters
+        first = before.rfind(" ", 0, sum(takewhile(bool, map(eq, before, after)))) + 1
     else:
         first = min(side[0][0] for side in (spans.before, spans.after) if side)
     space = before.find(" ", max(0, first - lead), max(0, first - 1))
