@@ -135,13 +135,13 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
     count = alert["match_count"]
     yield f"  met       {count:,} {'event' if count == 1 else 'events'}{last}"
     for each in destinations:
-        attempt = each.get("last_attempt") or {"error": None}
-        name = "last_failed" if attempt["error"] and each["state"] == "active" else each["state"]
-        state = DESTINATIONS[name if each["enabled"] else "paused"].word
-        yield f"  sends to  {each['id']}  {state:<8}  {each['delivery_mode']:<7}  {plain(each['url'])}"
-        if attempt["error"]:
+        state, attempt = DESTINATIONS[each["state"] if each["enabled"] else "paused"], each.get("last_attempt")
+        failed = attempt["error"] if attempt else None
+        state = DESTINATIONS["last_failed"] if failed and state == DESTINATIONS["active"] else state
+        yield f"  sends to  {each['id']}  {state.word:<8}  {each['delivery_mode']:<7}  {plain(each['url'])}"
+        if attempt and failed:
             due = f"; next attempt {moment(attempt['next_attempt_at'])}" if attempt["next_attempt_at"] else ""
-            yield f"    {plain(attempt['error'])}{due}"
+            yield f"    {plain(failed)}{due}"
     if not destinations:
         yield hinted("  sends to  nothing yet; `sanderling alerts deliver` adds a URL")
 

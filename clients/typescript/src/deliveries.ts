@@ -4,6 +4,7 @@ import type { Event } from "./records.js";
 import { verifyWebhook } from "./verify.js";
 
 const LARGEST = 4 << 20; // bytes of a body; the service sends less
+const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 const KEPT_FOR = 4 * 86_400_000; // milliseconds, as long as the service may repeat a delivery
 type Request = AsyncIterable<Uint8Array> & { headers: Record<string, string | string[] | undefined> };
 type Response = { writeHead(status: number): { end(text: string): void } };
@@ -13,12 +14,17 @@ type Response = { writeHead(status: number): { end(text: string): void } };
  *
  * secret: the destination's, or several while one is rotated. work: called with each event after the answer, one at a
  * time; if it throws, its delivery is handed over again at the next start. folder: one file for each `webhook-id`.
+ * Prints its address and each refused request. Throws TypeError if a secret is not one that a destination has.
  */
 export async function receive(
   secret: string | readonly string[],
   work: (event: Event) => unknown,
   { host = "127.0.0.1", port = 9000, folder = "deliveries" } = {},
 ): Promise<void> {
+  const secrets = typeof secret === "string" ? [secret] : [...(secret ?? [])];
+  if (!secrets.length || !secrets.every((one) => SECRET.test(one))) {
+    throw new TypeError("This is no signing secret: use the whsec_... that was printed when the destination was made.");
+  }
   // Loaded here, since browsers and their bundlers lack these modules, and this package needs no types of Node.
   const [{ createServer }, files] = await Promise.all(["node:http", "node:fs/promises"].map((name) => import(name)));
   const known = new Map<string, Promise<void>>(); // by webhook-id, done when it is stored
@@ -49,9 +55,10 @@ export async function receive(
   async function answer(request: Request, response: Response): Promise<void> {
     try {
       const body = await bodyOf(request);
-      await keep(await verifyWebhook(secret, request.headers, body), body);
+      await keep(await verifyWebhook(secrets, request.headers, body), body);
       response.writeHead(200).end("kept");
     } catch (error) {
+      console.error(`Refused a request: ${error instanceof Error ? error.message : error}`);
       response.writeHead(error instanceof Unverified ? 400 : 500).end(error instanceof Unverified ? error.message : "");
     }
   }
@@ -64,7 +71,9 @@ export async function receive(
     else if (state === "done" || state === "json") known.set(id, Promise.resolve());
     if (state === "json") worked = worked.then(() => workOff(id));
   }
-  await new Promise<void>((listening) => createServer(answer).listen(port, host, listening));
+  const server = createServer(answer);
+  await new Promise<void>((listening) => server.listen(port, host, listening));
+  console.error(`Receiving on http://${host}:${server.address().port}`);
 }
 
 async function bodyOf(request: Request): Promise<Uint8Array> {

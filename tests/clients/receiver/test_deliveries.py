@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from sanderling.environment import environ
 from tests.clients.receiver import snippets
-from tests.clients.receiver.deliveries import BODY, ID, SECRET
-from tests.clients.receiver.snippets import Wire, running
+from tests.clients.receiver.deliveries import ANOTHER, BODY, ID, SECRET
+from tests.clients.receiver.snippets import ROOT, Wire, command, running, written
 from tests.clients.receiver.test_receivers import headers
 
 pytestmark = pytest.mark.real
@@ -94,3 +96,26 @@ def test_work_that_failed_is_done_at_the_next_start(name: str, tmp_path: Path, b
     assert not (tmp_path / "worked").exists()
     with running(tmp_path, name, built, WEBHOOK_SECRET=SECRET):
         assert worked(tmp_path, ID)
+
+
+@pytest.mark.parametrize("secret", ["", "whsec_...", "svc_" + "a" * 40, f"{SECRET} "])
+def test_a_secret_of_no_destination_is_refused_at_the_start(
+    name: str, secret: str, tmp_path: Path, built: Path
+) -> None:
+    (tmp_path / "node_modules").symlink_to(built / "node_modules")
+    variables = {"PATH": environ()["PATH"], "PYTHONPATH": str(ROOT / "clients/python/src")}
+    variables |= {"WEBHOOK_SECRET": secret, "PORT": "0"}
+    line = command(written(tmp_path, name))
+    done = subprocess.run(line, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "is no signing secret: use the whsec_..." in done.stderr
+
+
+def test_a_receiver_says_where_it_listens_and_what_it_refuses(
+    name: str, tmp_path: Path, built: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(tmp_path, name, built, WEBHOOK_SECRET=ANOTHER) as port:
+        wire = Wire(port)
+        assert wire.post(headers(), BODY) == 400
+        wire.close()
+    said = capfd.readouterr().err
+    assert f"Receiving on http://127.0.0.1:{port}" in said and said.count("Refused a request: ") == 1

@@ -6,7 +6,9 @@ Deliveries stay in SQLite under their `webhook-id` for four days, as long as the
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +24,7 @@ from sanderling_client.verify import verify_webhook
 _LARGEST = 4 << 20
 """Bytes of a body; the service sends less."""
 _KEPT_FOR = 4 * 86_400
+_SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{32,88}={0,2}", re.ASCII)
 _TABLE = """CREATE TABLE IF NOT EXISTS delivery
     (id TEXT PRIMARY KEY, body BLOB NOT NULL, at INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0)"""
 
@@ -37,8 +40,11 @@ def receive(
     """Serve deliveries over HTTP until the program is interrupted.
 
     secret: the destination's, or several while one is rotated. work: called with each event after the answer, one at a
-    time; if it raises, its delivery is handed over again at the next start. kept: the SQLite file.
+    time; if it raises, its delivery is handed over again at the next start. kept: the SQLite file. Prints its address
+    and each refused request to standard error. Raises ValueError if a secret is not one that a destination has.
     """
+    if not all(map(_SECRET.fullmatch, secrets := (secret,) if isinstance(secret, str) else secret)) or not secrets:
+        raise ValueError("this is no signing secret: use the whsec_... that was printed when the destination was made")
     inbox = _Inbox(kept)
 
     class Receiver(BaseHTTPRequestHandler):
@@ -53,8 +59,9 @@ def receive(
                 return self.answer(413, "no length, or too large")
             body = self.rfile.read(int(size))
             try:
-                inbox.keep(verify_webhook(secret, dict(self.headers.items()), body), body)
+                inbox.keep(verify_webhook(secrets, dict(self.headers.items()), body), body)
             except Unverified as error:
+                sys.stderr.write(f"Refused a request: {error}.\n")
                 return self.answer(400, str(error))
             return self.answer(200, "kept")
 
@@ -68,6 +75,7 @@ def receive(
             pass
 
     with ThreadingHTTPServer((host, port), Receiver) as server:
+        sys.stderr.write(f"Receiving on http://{host}:{server.server_port}\n")
         Thread(target=inbox.work_off, args=(work,), daemon=True).start()
         server.serve_forever()
 
