@@ -10,7 +10,7 @@ BUDGET = {
     "storage": (8_803, 41),
     "actors": (40_147, 184),
     "api": (18_343, 87),
-    "sanderling": (8_934, 44),
+    "sanderling": (8_911, 44),
     "extras/agents": (1_615, 11),
     "extras/apply": (3_054, 16),
     "extras/browser": (3_461, 12),
