@@ -103,8 +103,10 @@ class Alerts(Store):
         return await self._look_up(_destination_in(self._vault), _DESTINATIONS + " WHERE id=?", destination_id)
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
-        which, given = ("", ()) if alert_id is None else (" WHERE alert=?", (alert_id,))
-        return await self._all(_destination_in(self._vault), f"{_DESTINATIONS}{which} ORDER BY created_at, id", *given)
+        read = _destination_in(self._vault)
+        if alert_id is None:
+            return await self._all(read, _DESTINATIONS + " ORDER BY created_at, id")
+        return await self._all(read, _DESTINATIONS + " WHERE alert=? ORDER BY created_at, id", alert_id)
 
     @in_transaction(holds=lambda destination_id, *_: [("destination", destination_id), ("drops", ""), REVISES])
     def delete_destination(
