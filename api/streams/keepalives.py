@@ -19,6 +19,7 @@ import trio
 from api.streams.sse import MEDIA, Form, keepalive
 
 LOOK_EVERY = 0.25  # seconds a slot; a keepalive may come this much early
+EARLY = 0.3  # the largest part of the interval that a keepalive may come early; see `Streams.spread`
 TURN = 100  # keepalives between two checkpoints
 
 
@@ -82,8 +83,8 @@ class KeepaliveState:
 class Signs:
     """The pulses of all open streams. newest: returns the log's newest id, or None if unknown.
 
-    interval: seconds from one keepalive to the next. Only the first one after an event comes earlier: see
-    `Streams.spread`.
+    interval: seconds from one keepalive to the next at most. The first one after an event comes earlier (see
+    `Streams.spread`), and so do those of full slots.
     """
 
     def __init__(self, newest: Callable[[], Awaitable[str | None]], interval: float) -> None:
@@ -113,22 +114,32 @@ class Signs:
             if (newest := await self._newest()) is not None:
                 frames = {form: keepalive(form, newest) for form in MEDIA}
                 for number in [each for each in self._slots if each * LOOK_EVERY <= looked]:
-                    await self._empty(number, frames, looked + LOOK_EVERY)
+                    await self._empty(number, frames, looked)
 
-    async def _empty(self, number: int, frames: Mapping[Form, bytes], earliest: float) -> None:
-        """Visit a slot's streams and file each again, not before `earliest`."""
+    async def _empty(self, number: int, frames: Mapping[Form, bytes], looked: float) -> None:
+        """Visit a slot's streams and file each again. One that was given a keepalive leaves a full slot for a free one.
+
+        Otherwise streams that one event has reached would share a third of the interval until the next event.
+        """
         slot, visited = self._slots[number], 0
+        earliest = looked + self._interval * (1 - EARLY)
+        full = TURN + sum(map(len, self._slots.values())) * LOOK_EVERY / self._interval
         while slot:
             pulse, _ = slot.popitem()
             again = pulse.ends
             if again < trio.current_time() + LOOK_EVERY:
                 pulse.give(frames[pulse.form])
                 again = pulse.writer.spoke + self._interval - LOOK_EVERY
-            self._file(pulse, max(again, earliest))
+                while self._count(again) > full and again > earliest:
+                    again -= LOOK_EVERY
+            self._file(pulse, max(again, looked + LOOK_EVERY))
             visited += 1
             if visited % TURN == 0:
                 await trio.lowlevel.checkpoint()
         del self._slots[number]
+
+    def _count(self, at: float) -> int:
+        return len(self._slots.get(int(at / LOOK_EVERY), ()))
 
     def _file(self, pulse: KeepaliveState, at: float) -> None:
         pulse.slot = int(at / LOOK_EVERY)

@@ -30,7 +30,7 @@ from api.problems import later
 from api.ratelimit import counted, uncount
 from api.streams.channels import Channels
 from api.streams.export import Exports
-from api.streams.keepalives import KeepaliveState, Signs, Writer
+from api.streams.keepalives import EARLY, KeepaliveState, Signs, Writer
 from api.streams.reader import Reader, Texts
 from api.streams.sse import RETRY, Form, keepalive
 from storage.errors import StorageError
@@ -41,7 +41,6 @@ from storage.records.member import WEB, Member
 from storage.sql.storage import Storage
 
 KEY_CHECK = 0.5  # seconds between two checks of the open streams' keys
-EARLY = 0.3  # the largest part of the interval that a keepalive may come early; see `Streams.spread`
 MOST_HELD = 32 << 20
 """Bytes of the log that all streams with slow clients hold. Further streams drop their pages and read them again."""
 MAKING = 8  # Pages of history made at once, at most 1 MiB each. The others wait and hold nothing.

@@ -6,9 +6,11 @@ import random
 from collections import Counter
 from itertools import pairwise
 
+import pytest
 import trio
 import trio.testing
 
+from api.streams import keepalives
 from api.streams.keepalives import LOOK_EVERY, KeepaliveState
 from api.streams.reader import EventFilter, Reader
 from api.streams.sse import opening
@@ -187,6 +189,27 @@ async def test_a_silent_stream_is_visited_only_when_it_is_due(autojump_clock: ob
         assert 10 <= taker.times[0] <= KEEPALIVE and len(gaps) == 9
         assert all(KEEPALIVE - LOOK_EVERY <= gap <= KEEPALIVE for gap in gaps)
     assert visits["ends"] <= 2 * 20 * 11
+
+
+async def test_keepalives_spread_over_the_whole_interval_in_time(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streams that open together share less than a third of it at first."""
+    monkeypatch.setattr(keepalives, "TURN", 1)
+    house, takers = make_house(), [DatedTaker() for _ in range(600)]
+    streams = streams_of(house)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(streams.signs.run)
+        for taker in takers:
+            pulse = KeepaliveState("sse", taker, streams.silence())
+            pulse.waits = True
+            streams.signs.add(pulse)
+        await trio.sleep(30 * KEEPALIVE)
+        nursery.cancel_scope.cancel()
+    at_once = [Counter(int(taker.times[index]) for taker in takers).most_common(1)[0][1] for index in (0, -1)]
+    assert at_once[0] > 110 and at_once[1] < 60, "40 were even"
+    gaps = [after - before for taker in takers for before, after in pairwise(taker.times)]
+    assert min(gaps) >= 10 and max(gaps) <= KEEPALIVE
 
 
 class DatedTaker(Taker):
