@@ -203,7 +203,7 @@ MOST = 8  # orders kept; each has a pointer for each row
 
 class RowQuery(NamedTuple):
     """A filter and an order of rows. tree: each part is followed by its children: all for a part in `open`, unhealthy
-    ones for `troubled`, none for others; parts stay in start order if the worst come first. A filter opens all.
+    ones for `troubled`, none for others. If the worst come first, parts with children lead. A filter opens all.
     """
 
     sort: Sort = "worst"
@@ -250,12 +250,12 @@ class Orders:
     async def _compute(self, query: RowQuery) -> Sequence[str]:
         filter, ranks = parse_filter(query.filter), _Ranks(query)
         below: defaultdict[str, _Ranks] = defaultdict(lambda: _Ranks(query))
-        parts: dict[str, bool] = {}
+        parts, places = dict[str, bool](), dict[str, int]()
         for some in self._rows():
             for row in some:
                 admitted, owner = not filter or filter.matches(row), row.path.partition("/")[0]
                 if query.tree and owner == row.path:
-                    parts[owner] = admitted
+                    parts[owner], places[owner] = admitted, 1 if row.below is None else -row.below.total
                     ranks.add(row)
                 elif admitted and not query.tree:
                     ranks.add(row)
@@ -264,7 +264,7 @@ class Orders:
             await trio.lowlevel.checkpoint()
         if not query.tree:
             return ranks.paths()
-        order = list(parts) if query.sort == "worst" else ranks.paths()
+        order = ranks.paths() if query.sort != "worst" else sorted(parts, key=places.__getitem__)
         shown = [name for name in order if parts[name] or name in below]
         return [path for name in shown for path in (name, *(below[name].paths() if name in below else ()))]
 

@@ -176,11 +176,13 @@ class HelpScreen(ReadingView):
         self._told = bindings
 
     def whole(self, width: int) -> Sequence[ui.Line]:
-        lines = [ui.line_of("Keys", width, "bold")]
-        lines += [_row(ui.shown_key(binding), binding.tooltip, width) for binding in self._told]
-        lines += _legend("States", PARTS, width)
+        lines: list[ui.Line] = []
+        for title, often in (("Keys", True), ("More keys", False)):
+            rows = [_row(ui.shown_key(one), one.tooltip, width) for one in self._told if one.show is often]
+            lines += [ui.line_of(title, width, "bold"), *rows, [("", "")]]
+        lines += _legend("States", PARTS, width)[1:]
         lines += [_row("*", "its state changed since the rows were sorted; s sorts again", width)]
-        return [*lines, *_legend("Health, the score over days", HEALTH, width), *_legend("Looks", LOOKS, width)]
+        return [*lines, *_legend("Health, the score over days", HEALTH, width), *_legend("Checks", LOOKS, width)]
 
 
 def _legend(title: str, states: Mapping[Any, State], width: int) -> Sequence[ui.Line]:

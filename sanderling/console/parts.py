@@ -128,8 +128,7 @@ def _why_page(answer: Mapping[str, Any], width: int) -> Sequence[ui.Line]:
     return found
 
 
-def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[ui.Line]:
-    row, source = part["row"], part["source"]
+def row_lines(row: Mapping[str, Any], now: str, width: int) -> Iterator[ui.Line]:
     state = ui.state_of(row)
     yield [(ui.fit(row["path"], width), "bold")]
     if row.get("title"):
@@ -138,9 +137,14 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
         yield [(ui.fit(row["name"], width), "")]
     since = "" if row["state"] in _OF_THE_SOURCE else f" for {ui.short(apart(row['since'], now))}"
     mark = "" if state.short == state.word else state.short
-    yield from _field("state", state.word + since, width, ui.STYLES[state.mood], mark=mark)
+    yield from _field("state", f"{state.word}{since}. {state.says}", width, ui.STYLES[state.mood], mark=mark)
     if row["error"]:
         yield from _field("last error", row["error"], width, ui.BAD)
+
+
+def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[ui.Line]:
+    row, source = part["row"], part["source"]
+    yield from row_lines(row, now, width)
     if source is not None:
         yield from _watching(source, row, now, width)
     yield from _task(part, now, width)
@@ -176,7 +180,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     states = [ui.VERDICTS[look["verdict"]] for look in source["trail"] for _ in range(min(look["looks"], LOOKS))]
     marks = [ui.piece(state) for state in reversed(states[:LOOKS])]
     told = " (newest last)" if marks else "none yet"
-    yield [(ui.fit(" looks", LABEL), ui.FAINT), *marks, (ui.fit(told, max(0, width - LABEL - len(marks))), ui.FAINT)]
+    yield [(ui.fit(" checks", LABEL), ui.FAINT), *marks, (ui.fit(told, max(0, width - LABEL - len(marks))), ui.FAINT)]
     if source["trail"]:
         there = [ui.VERDICTS[verdict] for verdict in dict.fromkeys(look["verdict"] for look in source["trail"])]
         yield [(ui.fit(" " * LABEL + "  ".join(f"{state.short} {state.word}" for state in there), width), ui.FAINT)]

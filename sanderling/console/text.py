@@ -395,7 +395,7 @@ def bindings_of(screen: Screen[object]) -> list[Binding]:
     active = list(screen.active_bindings.values())
     for node in (screen.focused, screen, screen.app):
         for one in active:
-            if one.node is node and one.binding.tooltip and one.enabled:
+            if one.node is node and one.binding.tooltip and one.enabled and not one.binding.priority:
                 found.setdefault((one.binding.action, one.binding.tooltip), one.binding)
     return list(found.values())
 
@@ -515,7 +515,7 @@ class Figures:
         totals, hooks = now["totals"], now["destinations"]
         parts = [
             f"events {totals.get('events', 0):,}" + (f" +{grown}" if (grown := self.rate("events")) else ""),
-            f"looks {self.rate('looks') or '-'}",
+            f"checks {self.rate('looks') or '-'}",
             f"sent {self.rate('attempts') or '-'}",
             f"overdue {now['sources']['overdue']:,}",
             f"queued {sum(now['queues'].values()):,}",

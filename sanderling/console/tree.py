@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from sanderling.console import rows
 from sanderling.console.lists import DeliveriesScreen, EventScreen, LogScreen, StreamsScreen, event_line
-from sanderling.console.parts import ACT_KEYS, ActingView, PartScreen
+from sanderling.console.parts import ACT_KEYS, ActingView, PartScreen, row_lines
 from sanderling.console.rows import SIZE, Fold, Row, RowCache
 from sanderling.console.text import Ask, Line, Lines, Picks, between, key
 from sanderling.exits import CommandFailed
@@ -70,7 +70,13 @@ class TreeScreen(ActingView):
             told = f" held, {tail.held:,} more, f follow ──" if tail.paused else " p hold ── tab ⏎ read ──"
             return [[(between("── events " + "─" * width, told, width).replace("…", "─"), "dim")]]
 
-        return (Lines(self._heading, id="heading"), self.picks, Lines(tail_title, id="tail-title"), self.tail_picks)
+        def detail(width: int, height: int) -> Sequence[Line]:
+            rule = [(between("── selected " + "─" * width, " ⏎ details ──", width).replace("…", "─"), "dim")]
+            row = self.subject()
+            return [rule] if row is None else [rule, *row_lines(row, self.now, width)]
+
+        tail = (Lines(tail_title, id="tail-title"), self.tail_picks)
+        return (Lines(self._heading, id="heading"), self.picks, Lines(detail, id="detail"), *tail)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.show_events)
@@ -79,6 +85,7 @@ class TreeScreen(ActingView):
         height = event.size.height
         self.tail_picks.styles.height = 0 if height < _LOW else 4 if height < _HIGH else 10
         self.tail_picks.display = self.query_one("#tail-title").display = height >= _LOW
+        self.query_one("#detail").display = height >= _HIGH
 
     # --- drawing -------------------------------------------------------------------------------------------------
 
@@ -151,7 +158,7 @@ class TreeScreen(ActingView):
             return
         for page in self.book.missing(first, last):
             self.run_worker(self._read(page), group="pages")
-        self.query_one("#heading").refresh()
+        self.query("#heading, #detail").refresh()
         self.offer()
 
     async def _read(self, page: int, keep: str = "") -> None:

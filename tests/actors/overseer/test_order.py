@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 import trio
 
-from actors.overseer.rows import AT_LEAST, MOST, Orders, Row, RowQuery
+from actors.overseer.rows import AT_LEAST, MOST, ChildSummary, Orders, Row, RowQuery
 from storage.records.identity import Millis
 from tests.actors.overseer.test_rows import a_row
 
@@ -111,3 +111,15 @@ async def test_a_tree_shows_of_each_part_as_much_as_is_open(
     asked: RowQuery, paths: str, autojump_clock: object
 ) -> None:
     assert await Orders(Tree(*FOREST).slices).get(asked) == paths.split()
+
+
+async def test_in_a_tree_parts_with_children_lead_when_the_worst_come_first(autojump_clock: object) -> None:
+    """Ten healthy parts stood above the sources that failed."""
+    parts = [a_row(path=name, kind="part", health=None, flag=None, tags=(), error="") for name in ("log", "web")]
+    branches = [
+        a_row(path=name, kind="part", health=None, flag=None, tags=(), error="", below=ChildSummary(count, "ok"))
+        for name, count in (("destinations", 1), ("sources", 3))
+    ]
+    orders = Orders(Tree(*parts, *branches).slices)
+    assert await orders.get(RowQuery(tree=True)) == ["sources", "destinations", "log", "web"]
+    assert await orders.get(RowQuery("path", tree=True)) == ["destinations", "log", "sources", "web"]

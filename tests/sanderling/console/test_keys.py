@@ -190,11 +190,14 @@ def test_the_help_names_every_key_that_works_there_and_no_other() -> None:
         await terminal.wait_for("site0.test")
         screen = terminal.app.screen
         bound = {one.binding.tooltip for one in screen.active_bindings.values() if one.binding.tooltip}
+        bound -= {one.binding.tooltip for one in screen.active_bindings.values() if one.binding.priority}
         await terminal.press("question_mark")
         help_screen = terminal.app.screen
         assert isinstance(help_screen, HelpScreen)
         told = "".join(text for line in help_screen.whole(200) for text, _ in line)
         assert bound and all(says in told for says in bound)
+        assert "Quit the app" not in told, "the library's own key, beside q"
+        assert told.index("the list, worst first") < told.index("More keys") < told.index("a line down")
         await terminal.press("question_mark")
         assert terminal.app.screen is help_screen
         await terminal.press("escape", "d", "question_mark")

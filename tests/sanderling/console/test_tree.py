@@ -134,3 +134,20 @@ def test_the_footer_has_only_actions_of_the_row() -> None:
         assert f"sources/{source_id(0)}" == terminal.app.screen.subject()["path"]  # type: ignore[attr-defined]
 
     on_terminal(play, (160, 30), flat=False)
+
+
+def test_a_high_terminal_shows_the_selected_row_in_words() -> None:
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("└─ site3.test", "── selected")
+        await terminal.press("j", "j")
+        await terminal.wait_for("https://site0.test/news", "It crashed too often.", "last error  ParseError")
+        await terminal.press("j")
+        await terminal.wait_for("https://site1.test/news")
+
+    on_terminal(play, (140, 40), flat=False)
+
+    async def low(terminal: Terminal) -> None:
+        await terminal.wait_for("└─ site3.test")
+        assert "── selected" not in terminal.text
+
+    on_terminal(low, flat=False)
