@@ -91,7 +91,8 @@ class Dashboard:
             g.browser = g.browser._replace(session=None)
         _take_token(self, g.browser)
         if request.path.startswith(f"{rendering.ASSETS}/"):
-            if (found := rendering.asset_at(request.path)) is None:
+            found = rendering.MEDIA.get(name := request.path.rpartition("/")[2]) and rendering.asset(name)
+            if not found or found.url != request.path:  # also of an outdated hash
                 raise Refusal("not-found", say("There is no such file."))
             body, headers = fitting(found.body, request.headers)
             return Response(body, 200, {"Cache-Control": rendering.FOR_EVER} | headers, content_type=found.media)

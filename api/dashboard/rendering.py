@@ -111,12 +111,6 @@ def asset(name: str) -> Asset:
     return Asset(f"{ASSETS}/{sha256(body).hexdigest()[:16]}/{name}", MEDIA[name], body)
 
 
-def asset_at(path: str) -> Asset | None:
-    """Return the static file at a URL's path, or None, also for an outdated hash."""
-    name = path.rpartition("/")[2]
-    return asset(name) if name in MEDIA and asset(name).url == path else None
-
-
 _BREAKS: Final = re.compile(r"(?:\\[rnt])+")
 _SAID: Final = re.compile(r'\bsay\("([^"]*)"')
 

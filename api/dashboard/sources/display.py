@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from actors.language.speaking import decimal, noted, say, say_many
+from actors.language.speaking import decimal, language, noted, say, say_as, say_many
 from actors.messages.views import SourceView
-from actors.series import Point, Series
+from actors.series import NAMED, Point, Series
 from api.dashboard.drawing import by_utc, named, steps
 from api.nouns.values import SourceValues, decimal_of, ends, place, written
 from api.problems import sentence
@@ -244,37 +244,53 @@ says='Each day’s worst score since 1 Jan: 0.25 at the lowest, on 3 Jan')
 
 
 MOST_SERIES = 8
-VALUES, MOST_VALUES = 12, 200  # current values shown at once, and the most that can be unfolded
+VALUES, MOST_VALUES = 8, 200  # current values shown at once, and the most that can be unfolded
 _MOST_POINTS = 200
 SIZE = 640, 48
+_SPEAKING = ("money", "availability", "percent", "version")  # types that a reader knows without a label
+_SIGNS = {"EUR": "€", "GBP": "£", "USD": "$"}
+
+
+def _is_labelled(type: str, label: str, path: str) -> bool:
+    """Return whether a reader knows the subject of a value: prose around a bare number or date is no label."""
+    return bool(path) or type in _SPEAKING or not ("…" in label or label[:1].islower())
+
+
+def _title(label: str, path: str) -> str:
+    return path or label.partition(" … ")[0] or say("Value")
 
 
 def listed(found: SourceValues) -> dict[str, Any]:
-    order = ("money", "availability", "percent", "version", "date", "number")
-    ranked = sorted(found.current, key=lambda one: order.index(str(one.value.type)))
-    rows = []
-    for one in ranked[:MOST_VALUES]:
-        says = one.value.text if one.value.type == "availability" else with_unit(one.value.digits, one.value.unit)
-        rows.append({"title": one.path or one.label or say("Value"), "says": says, "since": one.since})
-    return {"first": rows[:VALUES], "rest": rows[VALUES:], "more": len(ranked) - len(rows) + found.more}
-
-
-def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> list[dict[str, Any]]:
-    # On a page with prices, a bare number that has changed once is usually a counter that is not known as one yet.
+    """Return charts: the series that changed. first, rest: the current values without a chart, to show at once, and to
+    unfold, such as numbers read from prose. more: how many are not shown.
+    """
     is_shop = any(one.type == "money" for one in found.series)
     changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
-    counters = [one for one in changed if one.type == "number" and not one.path and len(one.points) == 2]
-    shown = [one for one in changed if not is_shop or one not in counters]
-    return [_drawn(series, now, moment) for series in shown[:MOST_SERIES]]
+    known = [one for one in changed if _is_labelled(one.type, one.label, one.path)]
+    # On a page with prices, a bare number that has changed once is usually a counter that is not known as one yet.
+    bare = [one for one in known if is_shop and one.type == "number" and not one.path and len(one.points) == 2]
+    charts = [one for one in known if one not in bare][:MOST_SERIES]
+    ends = {one.key: one.points[-1] for one in charts}
+    keyed = [(ends.get((str(one.value.type), one.value.unit, one.path or one.label)), one) for one in found.current]
+    others = [one for end, one in keyed if end is None or not end.is_value(one.value)]
+    order, rows = (*_SPEAKING, "date", "number"), dict[bool, list[dict[str, Any]]]({True: [], False: []})
+    for one in sorted(others, key=lambda one: order.index(str(one.value.type)))[:MOST_VALUES]:
+        type, value = str(one.value.type), one.value
+        says = value.text if type == "availability" else with_unit(value.digits, value.unit, type)
+        is_plain = _is_labelled(type, one.label, one.path) and (one.path != "" or type != "number" or not is_shop)
+        rows[is_plain].append({"title": _title(one.label, one.path), "says": says, "since": one.since})
+    shown = {"first": rows[True][:VALUES], "rest": rows[True][VALUES:] + rows[False]}
+    return shown | {"charts": charts, "more": max(0, len(others) - MOST_VALUES) + found.more, "is_shop": is_shop}
 
 
-def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[str, Any]:
+def drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[str, Any]:
     """Return a series as the page shows it. title: its subject. gone: when it left the page, or None. now: the current
     or last value. lowest, highest: with their times; None for states. levels: of states, from the lowest up.
     """
 
     def shown(point: Point) -> str:
-        return point.text if series.type == "availability" and point.text else with_unit(written(point), series.unit)
+        text = point.text if series.type == "availability" else ""
+        return text or with_unit(written(point), series.unit, series.type)
 
     points = series.points[-_MOST_POINTS:]
     labels = [f"{moment(point.at)}: {shown(point)}" for point in points]
@@ -283,7 +299,7 @@ def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[st
     lowest, highest = (None, None) if extremes is None else ((shown(one), one.at) for one in extremes)
     by_state = {point.value: shown(point) for point in sorted(points, key=lambda at: place(series.type, at))}
     drawing = {
-        "title": series.path or series.label or say("Value"),
+        "title": _title(series.label, series.path),
         "is_date": series.type == "date",
         "now": shown(last),
         "gone": last.until,
@@ -318,10 +334,12 @@ def _heights(series: Series, points: Sequence[Point]) -> list[float]:
     return [float(levels.index(each)) for each in places]
 
 
-def with_unit(digits: str, unit: str) -> str:
-    """Return a value with its unit.
+def with_unit(digits: str, unit: str, type: str = "money") -> str:
+    """Return a value with its unit, as the reader's language writes numbers.
 
-    >>> with_unit("12.50", "EUR"), with_unit("5", "%"), with_unit("3", "")
-    ('12.50 EUR', '5 %', '3')
+    >>> with_unit("12.50", "EUR"), with_unit("12.50", "SEK"), with_unit("5", "%"), with_unit("2.10", "", "version")
+    ('€12.50', '12.50 SEK', '5 %', '2.10')
     """
-    return f"{digits} {unit}" if unit else digits
+    text = digits if type in NAMED else digits.replace(".", say_as("figures", "."))
+    sign = _SIGNS.get(unit) if language() == "en" else None
+    return f"{sign}{text}" if sign else f"{text} {unit}".strip()

@@ -6,7 +6,7 @@ The settings of a source as form fields, and those that it inherits from its tag
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import quote
 
 import msgspec
@@ -254,9 +254,7 @@ class ShownEvent(EventChange, frozen=True, kw_only=True):
 
     id: str
     source_type: SourceType
-    title: str = ""
     content: str = ""
-    url: str = ""
     emitted_at: str = ""
     alert_type: str | None = None
     tags: tuple[str, ...] = ()
@@ -266,19 +264,8 @@ class ShownEvent(EventChange, frozen=True, kw_only=True):
         return REVERTED in self.tags
 
     @property
-    def says(self) -> str:
-        return self.title or self.content[:120] or self.url or say("(no title)")
-
-    @property
     def lines(self) -> list[DifferenceLine]:
         return lines_of(self, MOST_LINES)
-
-
-class UnreportedChange(NamedTuple):
-    """When a page last changed without an event, and why; "" if no check recorded the reason."""
-
-    at: Millis
-    reason: str
 
 
 _told = msgspec.json.Decoder(ShownEvent)
@@ -291,9 +278,8 @@ async def show(visit: Visit) -> Page:
 
 
 async def look_why(visit: Visit) -> Page:
-    query = ShowQuery(text=visit.form.text)
-    found = await sources.explain(visit, visit.path["id"], query.text, look=True)
-    return await page_of(visit, found, query)
+    text = visit.form.text
+    return await page_of(visit, await sources.explain(visit, visit.path["id"], text, look=True), ShowQuery(text=text))
 
 
 async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQuery) -> Page:
@@ -305,7 +291,7 @@ async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQue
     notices = Filter(sources=(id,), kinds=(Kind.NOTICE,))  # the history of its health
     history = (await visit.context.storage.log.read_back(END, HISTORY, notices)).events
     held = await visit.context.storage.log.held(id)
-    valued = await values.values(visit, id)
+    current = listed(await values.values(visit, id))
     notes = await notes_of(visit.context.storage.sources, id)
     latest = next((one for one in told if one.lines), None) if not query.cursor else None
     shows = display.facts(view) | {
@@ -325,12 +311,12 @@ async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQue
         "following": f"/sources/{id}?cursor={cursor}#events" if cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": latest,
-        "untold": untold_since(latest.emitted_at, rows, notes) if latest is not None else None,
+        "untold": untold_since(latest.emitted_at, rows) if latest is not None else None,
         "picture": await visit.context.storage.pictures.newest(id),
         "course": course(states.read(hot.scores), visit.now, visit.zone),
         "history": [_told.decode(stored.body) for stored in history],
-        "values": drawn(valued, visit.now, lambda at: visit.moment(at).words),
-        "current": listed(valued),
+        "values": [drawn(one, visit.now, lambda at: visit.moment(at).words) for one in current["charts"]],
+        "current": current,
         "text": query.text,
         "answer": answer,
     }
@@ -347,13 +333,10 @@ async def screenshot(visit: Visit) -> PictureAnswer:
     return PictureAnswer(found.body, found.media, events.headers_of(found, visit.path["id"]))
 
 
-def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> UnreportedChange | None:
+def untold_since(told_at: str, rows: Sequence[Row]) -> Millis | None:
     told = parse_rfc3339(told_at)
-    found = [row for row in rows if row.verdict is Verdict.NOTHING_TO_TELL and row.last_at > told]
-    if not found:
-        return None
-    note = next((note for note in reversed(notes) if note.came == "churn" and note.at > told), None)
-    return UnreportedChange(found[-1].last_at, "" if note is None else note.reason)
+    found = [row.last_at for row in rows if row.verdict is Verdict.NOTHING_TO_TELL and row.last_at > told]
+    return found[-1] if found else None
 
 
 async def _events(visit: Visit, id: SourceId, cursor: str) -> tuple[list[ShownEvent], list[Item], str | None]:

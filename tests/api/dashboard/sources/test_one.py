@@ -133,15 +133,9 @@ async def test_its_events_are_paged_with_the_latest_difference_in_words(house: H
 def test_an_unreported_change_after_the_latest_event_is_shown_with_it() -> None:
     told_at = rfc3339(NOW)
     later = check_row(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
-    reason = "1 block came and 1 went: it alternates with the earlier text; reported if it lasts."
-    turn = Note(Millis(NOW + 60_400), "churn", reason)
-    assert untold_since(told_at, [later, check_row(Millis(NOW + 90_000), Verdict.UNCHANGED, 304)], [turn]) == (
-        later.last_at,
-        reason,
-    )
-    assert untold_since(told_at, [later], [msgspec.structs.replace(turn, at=Millis(NOW - 1))]) == (later.last_at, "")
-    assert untold_since(told_at, [msgspec.structs.replace(later, last_at=NOW)], [turn]) is None
-    assert untold_since(told_at, [check_row(Millis(NOW + 60_000), Verdict.UNCHANGED, 304)], []) is None
+    assert untold_since(told_at, [later, check_row(Millis(NOW + 90_000), Verdict.UNCHANGED, 304)]) == later.last_at
+    assert untold_since(told_at, [msgspec.structs.replace(later, last_at=NOW)]) is None
+    assert untold_since(told_at, [check_row(Millis(NOW + 60_000), Verdict.UNCHANGED, 304)]) is None
 
 
 async def test_the_latest_change_mentions_later_unreported_ones(house: House, browser: Browser) -> None:
@@ -149,7 +143,7 @@ async def test_the_latest_change_mentions_later_unreported_ones(house: House, br
     turned = add_row(b"", check_row(Millis(house.context.world.now() + 60_000), Verdict.NOTHING_TO_TELL, 200))
     put(house, type="html", hot=msgspec.structs.replace(HOT, trail=turned))
     await browser.get(here())
-    assert "Later changes, the last" in browser.text and "were not reported." in browser.text
+    assert "Later changes, the last" in browser.text and "were ignored as noise." in browser.text
 
 
 async def test_the_health_history_shows_the_recorded_reasons(house: House, browser: Browser) -> None:
@@ -197,6 +191,8 @@ async def test_a_missing_source_is_not_found(browser: Browser) -> None:
     for path in (here(9), "/sources/nonsense", f"{here(9)}/edit"):
         await browser.get(path)
         assert browser.answer.status_code == 404
+    assert "It may have been deleted" in browser.text
+    assert {"/", "/sources", "/stream"} <= {*browser.page.xpath("//main//a/@href")}
 
 
 async def test_check_now_shows_its_result(
@@ -441,9 +437,9 @@ async def test_prices_are_drawn_with_their_history(house: House, browser: Browse
         )
     await browser.get(here())
     (said,) = browser.page.xpath("//svg[@class='steps']/@aria-label")
-    assert said == "Team · Price: 3 values, from 10 EUR to 30 EUR, now 10 EUR"
+    assert said == "Team · Price: 3 values, from €10 to €30, now €10"
     assert len(browser.page.xpath("//svg[@class='steps']/path[@class='mark']/title")) == 3
-    for words in ("10 EUR", "before 30 EUR", "lowest 10 EUR", "highest 30 EUR"):
+    for words in ("€10", "€30 until", "lowest €10", "highest €30"):
         assert words in browser.text
 
 
@@ -540,11 +536,51 @@ async def test_the_first_values_are_large_and_the_others_a_table(house: House, b
     await browser.get(here())
     first = browser.page.xpath("//ul[@class='values']/li")
     (rest,) = browser.page.xpath("//section[@aria-labelledby='values']//tbody")
-    assert (len(first), len(rest.xpath("tr"))) == (12, 188)
-    assert " ".join(first[3].text_content().split()).startswith("3 EUR Plan 3")
-    assert "213 more values" not in browser.text and "214 more values" in browser.text
+    assert (len(first), len(rest.xpath("tr"))) == (8, 192)
+    assert " ".join(first[3].text_content().split()) == "Plan 3 €3"
+    assert "217 more values" not in browser.text and "218 more values" in browser.text
     assert "26 values are not shown." in browser.text
     house.registry.told[id] = page._replace(standing=StandingValues((sold_out,), 0, NOW))
     await browser.get(here())
     assert "Sold out <b>" in browser.text, "in the page's own words, and never as markup"
     assert not browser.page.xpath("//svg[@class='steps']"), "nothing has changed"
+
+
+async def test_numbers_read_from_prose_are_folded_and_have_no_chart(house: House, browser: Browser) -> None:
+    id = put(house, hot=HOT, type="html", created_at=NOW)
+    year = Value("1921", "number", 1921, 0, "")
+    prose = (StandingValue(year, 0, "made in Sheffield since … It whistles"), StandingValue(year, 0, "we close at"))
+    page = ReportedPage([ReportedBlock("x", False, False, False, "", "")], 0, 0)
+    house.registry.told[id] = page._replace(standing=StandingValues(prose, 0, NOW))
+    await browser.get(here())
+    assert not browser.page.xpath("//h2[@id='values']") and "2 more values" in browser.text
+    (row, _) = browser.page.xpath("//div[@id='each']//details//tbody/tr")
+    assert " ".join(row.text_content().split()).startswith("made in Sheffield since1921"), "without the words after it"
+    seats = StandingValue(Value("8", "number", 8, 0, ""), 0, "", "$.plans[Team].seats")
+    version = StandingValue(Value("2.5.0", "version", value="2.5.0"), 0, "Version … released on")
+    house.registry.told[id] = page._replace(standing=StandingValues((*prose, seats, version), 0, NOW))
+    await browser.get(here())
+    shown = [" ".join(one.text_content().split()) for one in browser.page.xpath("//ul[@class='values']/li")]
+    assert shown == ["Version 2.5.0", "$.plans[Team].seats 8"]
+    changed = TypedChange("number", "to … On", before=Value("17", "number", 17), after=Value("18", "number", 18))
+    await told(house, a_draft("Hours", source_type="html", diff=DIFF, delta=DELTA, changes=(changed,)))
+    await browser.get(here())
+    assert not browser.page.xpath("//svg[@class='steps']")
+
+
+async def test_the_page_of_a_source_begins_with_its_value_and_folds_the_rest(house: House, browser: Browser) -> None:
+    put(house, hot=msgspec.structs.replace(HOT, private_since=NOW), type="html", created_at=NOW)
+    await told(house, a_draft("Plans", source_type="html", diff=DIFF, delta=DELTA, changes=(changed_price(20, 10),)))
+    await browser.get(here())
+    parts = browser.page.xpath("//main//h2[not(@class)]/@id | //main/details/summary/text()")
+    assert parts == [
+        "values",
+        "latest",
+        "events",
+        "looks",
+        "Why was this not reported?",
+        "How it is watched",
+        "Delete this source",
+    ]
+    assert browser.page.xpath("//a[@href='#each']/span[text()='private']")
+    assert browser.page.xpath("//a[text()='Notify me']/@href")[0].endswith("&when=below"), "it has a price"
