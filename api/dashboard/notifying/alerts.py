@@ -27,7 +27,6 @@ from api.dashboard.starting import WHENS, WhenName, already, check_address, deli
 from api.fields import alerts as wire
 from api.fields.destinations import HookUrl
 from api.nouns import alerts
-from api.nouns import alerts as previews
 from api.nouns.alerts import AlertPreview, AlertPreviewRequest, PreviewMatch, Stretch, check_query, tags_in, trial
 from api.nouns.sources import private_sources
 from api.problems import Refusal
@@ -113,7 +112,7 @@ def shown_match(match: PreviewMatch, item: Item | None = None) -> ShownMatch:
     return ShownMatch(match, pieces(match.title, marks.title) or [LinePiece(say("(without a title)"))], excerpts, item)
 
 
-def _in_pieces(part: previews.ContentExcerpt | previews.DiffExcerpt) -> list[LinePiece]:
+def _in_pieces(part: alerts.ContentExcerpt | alerts.DiffExcerpt) -> list[LinePiece]:
     return pieces(("… " if part.start else "") + part.text, part.marks, part.start - 2 * bool(part.start))
 
 
@@ -226,11 +225,11 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
         return TrialResult(fault=fault)
     of: dict[str, Any] = {"tags": tuple(scope.tags), "private_source_ids": tuple(scope.private)}
     of |= {"source_ids": tuple(scope.sources), "match": form.match, "limit": TRIAL_MATCHES}
-    wanted = previews.AlertPreviewRequest(query, form.language, **of)
+    wanted = alerts.AlertPreviewRequest(query, form.language, **of)
     try:
         check_query(query, form.language)
         since = Seq(seq_at(Millis(visit.now - DAYS * _DAY)) - 1)
-        found = await previews.preview(visit, wanted, previews.Stretch(after=since))
+        found = await alerts.preview(visit, wanted, alerts.Stretch(after=since))
     except (Refusal, DomainError) as error:
         return TrialResult(says=error.detail)
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
@@ -238,7 +237,7 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
     reach = say_many(
         "Only the newest %(count)s event was searched.", "Only the newest %(count)s events were searched.", number
     )
-    reach = "" if found.complete and found.looked_at < previews.MOST_EVENTS else reach
+    reach = "" if found.complete and found.looked_at < alerts.MOST_EVENTS else reach
     return TrialResult(None, "", found, bars, _headline(found) + already(found.true_now), reach, matches)
 
 
@@ -251,19 +250,14 @@ def _headline(found: AlertPreview) -> str:
     met, rate = number(found.matches_found), found.per_day
     if not found.looked_at:
         return say("There were no events in the last week to try it on.")
-    if rate is None:
-        return say_many(
-            "%(met)s of %(count)s event would have matched.",
-            "%(met)s of %(count)s events would have matched.",
-            found.looked_at,
-            met=met,
-        )
-    return say_many(
-        "%(met)s of %(count)s event would have matched, about %(rate)s a day.",
-        "%(met)s of %(count)s events would have matched, about %(rate)s a day.",
+    says = say_many(
+        "%(met)s of %(count)s event would have matched.",
+        "%(met)s of %(count)s events would have matched.",
         found.looked_at,
         met=met,
-        rate=decimal(rate, 0 if rate >= 10 else 1),
+    )
+    return (
+        says if rate is None else f"{says} {say('About %(rate)s a day.', rate=decimal(rate, 0 if rate >= 10 else 1))}"
     )
 
 
@@ -299,8 +293,9 @@ assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 
 
 class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The fields that a link to the form may fill: a query, its language, sources, tags."""
+    """The fields that a link to the form may fill: a query, its language, sources, tags, a condition."""
 
+    when: WhenName = "any"
     q: Annotated[str, Meta(max_length=4096)] = ""
     language: wire.LanguageCode = "en"
     source: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
@@ -310,6 +305,7 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def new(visit: Visit) -> Page:
     query: NewQuery = visit.query
     start = NewAlertForm(
+        when="query" if query.q else query.when,
         filter_query=query.q,
         language=query.language,
         scope="some" if query.source or query.tag else "all",

@@ -90,7 +90,9 @@ def test_a_link_becomes_a_watching_alert_on_one_form(tab: Tab, service: Service,
 def test_a_list_of_feeds_is_imported(tab: Tab, origin: Origin, script: bool) -> None:
     feeds = [origin.feed(f"/list/{script}/{n}", f"Notes {n}", [Entry("A note")]) for n in range(3)]
     lines = "".join(f'<outline type="rss" text="Notes {n}" xmlUrl="{url}"/>' for n, url in enumerate(feeds))
-    tab.open("/sources/import").fill(text=OPML.format(lines)).press("Preview").sees("3 would be added")
+    tab.open("/sources/import").unfold("Or paste its content").fill(text=OPML.format(lines)).press("Preview").sees(
+        "3 would be added"
+    )
     assert "1 refused" in tab.text
     tab.press("Add 3")
     wait_until(lambda: "3 of 3 done" in tab.open("/sources/import").text)
@@ -108,8 +110,9 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     entries = [Entry("Price of a day ticket falls"), Entry("A quiet day on the beach")]
     source = service.add(origin.feed(feed, "Tickets", entries), backfill=2)
     origin.says[hook] = Answer("we are closed", 503)
-    tab.open("/alerts/new").fill(filter_query="price OR (").press("Try it on the last week").sees("at the marked place")
-    tab.unfold("Private sources").page.locator(f"input[name=private_source_ids][value='{source['id']}']").check()
+    tab.open("/alerts/new").page.locator("[name=when]").select_option("query")
+    tab.fill(filter_query="price OR (").press("Try it on the last week").sees("at the marked place")
+    tab.unfold("More options").page.locator(f"input[name=private_source_ids][value='{source['id']}']").check()
     tab.fill(filter_query=f"price OR tariff{script}", name=f"Prices {script}")
     if script:
         tab.sees("events would have matched")  # live, while typing
@@ -192,7 +195,7 @@ def test_a_key_works_until_it_is_deleted(tab: Tab, service: Service, script: boo
 
 def test_the_system_names_its_parts_and_settings(tab: Tab) -> None:
     tab.open("/system").sees("Problems")  # other journeys leave failing sources behind
-    assert all(words in tab.text for words in ("Ready", "Queues", "Sources overdue", "Workers"))
+    assert all(words in tab.text for words in ("Ready", "Load", "Sources overdue", "Storage"))
     assert tab.page.locator("main details[open]").count() == 0
     tab.unfold("parts").fill(filter="matcher").press("Filter")
     rows = tab.page.locator("details:has(#parts) tbody tr")
@@ -278,7 +281,7 @@ def test_entries_are_read_in_two_panes_and_on_a_phone_in_one(
 
 def test_an_alert_is_tried_without_a_receiver(tab: Tab, script: bool) -> None:
     """One press makes a bin and shows its request; the form keeps its input."""
-    tab.open("/alerts/new").fill(name=f"Kettle {script}").press("Try it without a receiver")
+    tab.open("/alerts/new").unfold("More options").fill(name=f"Kettle {script}").press("Try it without a receiver")
     tab.sees("This is what a receiver gets:")
     assert "webhook-signature" in tab.page.locator("#sent pre").inner_text()
     assert tab.page.locator("main [name=name]").first.input_value() == f"Kettle {script}"

@@ -67,7 +67,7 @@ async def test_x12_no_form_that_is_refused_gives_it_back_alive(house: House, bro
     await furnished(house, text)
     await browser.get("/alerts/new")
     for action, fields in (
-        ("/alerts/new", {"filter_query": f'"{text}', "name": text, "channel": text, "deliver": "url"}),
+        ("/alerts/new", {"when": "query", "filter_query": f'"{text}', "name": text, "channel": text, "deliver": "url"}),
         ("/alerts/try", {"filter_query": text, "name": text, "find": text}),
         (f"/alerts/{ALERT}/try", {"filter_query": text, "revision": text}),
         ("/destinations/new", {"alert": ALERT, "url": text, "label": text, "digest_timezone": text[:64]}),

@@ -21,7 +21,7 @@ from tests.support.build import NOW, a_draft, a_source, a_source_id
 async def make(browser: Browser, **fields: object) -> str:
     """Make an alert by its form; return its path."""
     await browser.get("/alerts/new")
-    await browser.submit("/alerts/new", {"filter_query": "price", **fields})
+    await browser.submit("/alerts/new", {"when": "query", "filter_query": "price", **fields})
     assert browser.answer.status_code == 200, browser.text
     return browser.path
 
@@ -56,7 +56,7 @@ async def test_an_alert_is_made_shown_and_listed(house: House, browser: Browser)
 async def test_a_query_is_tried_before_anything_is_made(house: House, browser: Browser) -> None:
     await house.publish("Old prices", a_draft("News", content="A new price for you"), "Weather")
     await browser.get("/alerts/new")
-    form = {**dict(browser.form("/alerts/new").form_values()), "filter_query": "price OR nothing"}
+    form = {**dict(browser.form("/alerts/new").form_values()), "when": "query", "filter_query": "price OR nothing"}
     await browser.post("/alerts/try", {name: value for name, value in form.items() if name != "token"})
     assert browser.answer.status_code == 200
     assert "2 of 3 events would have matched" in browser.text
@@ -192,7 +192,7 @@ async def test_a_condition_is_chosen_in_place_of_a_query(house: House, browser: 
 async def test_an_invalid_destination_is_refused_before_anything_is_created(house: House, browser: Browser) -> None:
     for url, words in (("http://plain.test/in", "https"), ("https://nowhere.test/", "no such name")):
         await browser.get("/alerts/new")
-        await browser.submit("/alerts/new", {"filter_query": "price", "deliver": "url", "url": url})
+        await browser.submit("/alerts/new", {"when": "query", "filter_query": "price", "deliver": "url", "url": url})
         assert browser.answer.status_code == 422 and words in browser.text
         assert (
             browser.page.xpath("//*[@id='f-url' and @aria-invalid]")
@@ -227,7 +227,7 @@ async def test_an_error_appears_next_to_its_field_and_keeps_the_input(house: Hou
     )
     for fields, field in cases:
         await browser.get("/alerts/new")
-        await browser.submit("/alerts/new", {"filter_query": "price", **fields})
+        await browser.submit("/alerts/new", {"when": "query", "filter_query": "price", **fields})
         assert browser.answer.status_code == 422, fields
         assert browser.page.xpath(f"//*[@id='f-{field}' and @aria-invalid]"), fields
         kept = browser.form("/alerts/new").fields
@@ -346,3 +346,17 @@ async def test_private_sources_are_listed_with_the_alerts_that_read_them(house: 
     for page in (f"/destinations/new?alert={other[-36:]}", f"/sources/{a_source_id(2)}"):
         await browser.get(page)
         assert "private sources" not in browser.text and "Private: " not in browser.text
+
+
+async def test_a_new_alert_asks_when_on_and_whom_and_folds_the_rest(house: House, browser: Browser) -> None:
+    await browser.get("/alerts/new?when=below")
+    form = browser.form("/alerts/new")
+    assert (form.fields["when"], form.fields["scope"], form.fields["deliver"]) == ("below", "all", "later")
+    folded = {*browser.page.xpath("//form[@class='sides']//details//@name")}
+    shown = {*browser.page.xpath("//form[@class='sides']//@name")} - folded - {"token"}
+    assert shown == {"when", "than", "filter_query", "scope", "deliver", "url"}
+    assert {"name", "match", "language", "delivery_mode", "once_per_story", "channel", "notices"} <= folded
+    await browser.get("/alerts/new")
+    await browser.submit("/alerts/new", {"deliver": "later"})
+    (alert,) = await house.storage.alerts.all()
+    assert alert.filter_query == "" and "The query is empty" not in browser.text
