@@ -48,16 +48,13 @@ def _in_words(value: object, unit: str) -> str:
 async def show(visit: Visit) -> Page:
     wanted: ShownPart = visit.query
     overview = overview_of(visit.context)
-    query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)
-    tree = await operations.tree(visit, query)
-    parts = await operations.tree(visit, TreeQuery(filter="kind:part", limit=ROWS))
+    tree = await operations.tree(visit, TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS))
     bounds = await visit.context.storage.log.bounds()
     files = visit.context.storage.sizes()
     taken = await operations.sizes(visit, HEAVIEST)
     shows = {
         "overview": overview,
         "tree": tree,
-        "workers": parts.rows,
         "wanted": wanted,
         "onward": _place(wanted, tree.start + ROWS) if tree.start + ROWS < tree.total else "",
         "back": _place(wanted, max(0, tree.start - ROWS)) if tree.start else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from actors.language.speaking import noted, say, say_many
@@ -21,7 +21,6 @@ from storage.records.source import DESTINATIONS, HEALTH, PARTS, SOURCES, Destina
 SHOWN = 12
 NEEDS = 6
 _UNWELL = ("quarantined", "backoff", "failing", "resting")
-NONE: Final[Mapping[str, str]] = {}
 _CLOSED = noted("Nothing is sent to it any more. Fix the receiver, then resume it. Missed matches can be replayed.")
 _UNSEEN = noted("Its secret is lost. Make a new one, give it to the receiver, then resume it.")
 
@@ -36,7 +35,7 @@ class Need(NamedTuple):
     next: str | None = None
 
 
-def need_of(row: TreeRow, called: Mapping[str, str] = NONE) -> Need | None:
+def need_of(row: TreeRow, called: Mapping[str, str]) -> Need | None:
     if row.state in _UNWELL:
         return Need(called.get(row.path) or _named(row), _path(row), PARTS[row.state], row.error, row.next)
     if row.flag == "rotten":
@@ -95,7 +94,6 @@ async def today(visit: Visit) -> Page:
         "sources": overview.sources,
         "states": [(name, SOURCES[name], count) for name, count in overview.sources.states.items() if count],
         "draining": overview.draining,
-        "streams": overview.streams,
         "passed": overview.looks.says,
         "hours": hours,
         "labels": labels(hours, visit.now, visit.zone),

@@ -33,6 +33,8 @@ async def test_a_phone_service_works_with_the_fields_of_its_form(house: House, b
     assert "subscribe to a topic" in browser.text and not browser.page.xpath("//*[@id='f-format']")
     (address,) = browser.page.xpath("//input[@name='url']")
     assert address.get("value") == "https://ntfy.sh"
+    folded = {name for name in browser.page.xpath("//details[summary='Advanced']//@name") if "quiet" not in name}
+    assert {"url", "options.priority", "label"} <= folded and "options.topic" not in folded
     (token,) = browser.page.xpath("//input[@name='options.token']")
     assert token.get("type") == "password"
     await browser.submit("/destinations/new", {"url": "https://other.test"})
@@ -42,6 +44,7 @@ async def test_a_phone_service_works_with_the_fields_of_its_form(house: House, b
     there = await added(browser, kind="ntfy", url="https://other.test", **more)
     (made,) = [one for one in await house.storage.alerts.destinations() if one.id != HOOK]
     assert there == f"/destinations/{made.id}" and "Send a test to see it arrive" in browser.text
+    assert browser.page.xpath("//a[text()='Subscribe in the ntfy app']/@href") == ["ntfy://other.test/prices"]
     assert (made.kind, dict(made.options)) == ("ntfy", {"topic": "prices", "priority": "4"})
     assert made.values["token"] == "k3y0fNtfy" and made.secrets == ()
     assert "k3y0f" not in browser.answer.text and "Signing secret" not in browser.text

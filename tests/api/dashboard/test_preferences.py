@@ -62,3 +62,10 @@ async def test_scripts_get_the_words_of_another_language_and_english_pages_carry
     assert browser.page.get("data-words") is None
     await browser.get("/", **{"Accept-Language": "sv-FI, sv;q=0.9"})
     assert '"Copied": "Kopierat"' in browser.page.get("data-words")
+
+
+async def test_the_settings_have_a_menu_of_their_sections(browser: Browser) -> None:
+    await browser.get("/settings")
+    menu = browser.page.xpath("//main//nav//a/@href")
+    assert menu == ["#display", "#notifications", "#sessions", "#password", "/system"]
+    assert all(browser.page.xpath(f"//section[@id='{to[1:]}']/h2") for to in menu[:-1])
