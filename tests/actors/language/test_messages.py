@@ -36,7 +36,7 @@ def test_a_message_is_english_as_text_and_worded_by_its_language() -> None:
     assert translated(says) == str(says)
     with speaking("sv"):
         assert translated(says) == (
-            "Nästa läsning är planerad till 28 maj 2026 20:26 UTC. Den senaste läsningen misslyckades: svarade 503."
+            "Nästa kontroll är planerad till 28 maj 2026 20:26 UTC. Den senaste kontrollen misslyckades: svarade 503."
         )
 
 

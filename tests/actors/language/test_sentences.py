@@ -25,12 +25,12 @@ _WEIGHED = (
     message("“%(text)s” removed (%(score)s)", text="Adult, day: 18", score="0.36"),
 )
 IN_SWEDISH: tuple[tuple[str | Message, str], ...] = (
-    ("The last check failed: answered 503", "Den senaste läsningen misslyckades: svarade 503"),
+    ("The last check failed: answered 503", "Den senaste kontrollen misslyckades: svarade 503"),
     ("Answered 503.", "Svarade 503."),
     (
         "3 checks in a row have failed, for 2 h: "
         "site.test does not resolve: there is no such name, or it has no address.",
-        "3 läsningar i rad har misslyckats, i 2 tim: site.test går inte att slå upp: "
+        "3 kontroller i rad har misslyckats, i 2 tim: site.test går inte att slå upp: "
         "det finns inget sådant namn, eller så har det ingen adress.",
     ),
     (
@@ -65,10 +65,10 @@ def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0))
 def test_a_receipt_with_any_unknown_is_translated() -> None:
     with speaking("sv"):
         assert translated(_receipt()) == (
-            "1\u00a0204 läsningar lyckades, 3 misslyckades, det längsta uppehållet var 1 tim 31 min; inget är okänt."
+            "1\u00a0204 kontroller lyckades, 3 misslyckades, det längsta uppehållet var 1 tim 31 min; inget är okänt."
         )
         assert translated(_receipt("crash", "restore", looks=(1, 0, 0, 0, 0, 0, 0, 0))) == (
-            "1 läsning lyckades, det längsta uppehållet var 1 tim 31 min; 2 tider är okända, "
+            "1 kontroll lyckades, det längsta uppehållet var 1 tim 31 min; 2 tider är okända, "
             "sammanlagt 2 tim (tjänsten avbröts utan förvarning; en säkerhetskopia lades tillbaka)."
         )
         for why in WHYS:
@@ -81,8 +81,8 @@ def test_a_sentence_that_begins_with_a_figure_is_one_of_its_own() -> None:
         since = "No check has succeeded since 26 Oct 2026 13:34 UTC, for 60 min."
         says = f"{since} 6 checks in a row have failed, for 32 min: x"
         assert translated(says) == (
-            "Ingen läsning har lyckats sedan 26 okt 2026 13:34 UTC, i 60 min. "
-            "6 läsningar i rad har misslyckats, i 32 min: x"
+            "Ingen kontroll har lyckats sedan 26 okt 2026 13:34 UTC, i 60 min. "
+            "6 kontroller i rad har misslyckats, i 32 min: x"
         )
         assert translated("9 blocks came and 3 went: it alternates with the earlier text; reported if it lasts.") == (
             "9 stycken kom och 3 försvann: det växlar med det som stod där tidigare, tills det består."

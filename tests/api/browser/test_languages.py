@@ -32,8 +32,8 @@ def test_from_the_link_to_the_first_event_and_an_alert_in_swedish(
     tab.press("Starta").sees("Den följs från och med nu.")
     source = tab.path
     origin.page("/farja", "The Sandwick ferry", DEARER)
-    wait_until(lambda: tab.open(source).press("Hämta nu").page.get_by_text("det finns nyheter").count())
-    tab.follow("Meddela mig").fill(filter_query="price<30").press("Skapa bevakningen")
+    wait_until(lambda: tab.open(source).press("Kontrollera nu").page.get_by_text("det finns nyheter").count())
+    tab.follow("Meddela mig").fill(than="30").press("Skapa bevakningen")
     tab.sees("Bevakningen är skapad. Den har ingen destination ännu")
     tab.open("/stream").sees("Direkt")
     tab.page.keyboard.press("?")

@@ -163,8 +163,8 @@ PLACES = (
 )
 FORMS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("/sources/add", "/sources/look", {"urls": "notaurl://x"}),
-    ("/alerts/new", "/alerts/try", {"filter_query": "price OR"}),
-    ("/alerts/new", "/alerts/new", {"filter_query": "(", "scope": "some"}),
+    ("/alerts/new", "/alerts/try", {"when": "query", "filter_query": "price OR"}),
+    ("/alerts/new", "/alerts/new", {"when": "query", "filter_query": "(", "scope": "some"}),
     ("/keys/new", "/keys/new", {"name": GREEK, "rate": "much"}),
     ("/keys/new", "/keys/new", {"name": GREEK, "scopes": ["stream:read"], "present": "x"}),
     ("/settings", "/settings/password", {"present": "x", "password": "short", "again": "other"}),
