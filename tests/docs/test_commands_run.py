@@ -117,6 +117,7 @@ class Reader:
 async def prepare(reader: Reader, folder: Path) -> None:
     """Make the sources, the alert and the files that the pages assume."""
     (folder / "headers").write_text("Cookie: session=1\n")
+    (folder / "address.txt").write_text(f"http://{reader.origin}/in\n")
     (folder / "posted").write_text(the("docs/jobs.md", "http").replace("…", "3"))
     (folder / "feeds.opml").write_text(FEEDS.format(origin=reader.origin))
     async with reader.client() as client:
