@@ -68,10 +68,8 @@ async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
 
 
 def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list[Source]:
-    words, without = find.casefold().split(), frozenset(but)
-    if not words:
-        return []
-    fits = (each for each in sources if each.id not in without and all(word in text_of(each) for word in words))
+    words, known = find.casefold().split(), frozenset(but)
+    fits = (each for each in sources if words and each.id not in known and all(word in text_of(each) for word in words))
     return [each for each, _ in zip(fits, range(FOUND), strict=False)]
 
 

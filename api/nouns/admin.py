@@ -12,7 +12,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from actors.errors import NotFound
 from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch
 from actors.overseer.rows import Row, RowQuery, first_line
@@ -21,7 +20,7 @@ from api.fields import admin as wire
 from api.fields.sources import HeldEvents
 from api.nouns import keys, sources
 from api.nouns import why as coverage
-from api.nouns.context import OperationContext
+from api.nouns.context import OperationContext, existing
 from api.nouns.sources import time_or_null
 from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
@@ -226,8 +225,8 @@ async def _do(call: Call, act: str, target: str) -> None:
     match act:
         case "close":
             number = int(target) if target.isdecimal() and len(target) < 16 else 0
-            if (stream := call.context.open_streams.find(number)) is None:
-                raise NotFound("There is no such stream at this node; it may have ended.")
+            says = "There is no such stream at this node; it may have ended."
+            stream = existing(call.context.open_streams.find(number), says)
             stream.close()
         case "revoke":
             await keys.revoke(call, target)

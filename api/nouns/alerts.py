@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Annotated, Any, Final, Literal, NamedTuple
-from uuid import UUID
 
 import msgspec
 import trio
@@ -36,7 +35,7 @@ from api.fields import alerts as wire
 from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags, TrueNow
 from api.fields.queries import ListQuery
 from api.nouns import context, destinations, sources
-from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
+from api.nouns.context import OperationContext, alert_named, as_id, edit_of, known_id, put_in_force, refuse_stale, whole
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
@@ -86,10 +85,7 @@ async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable
     found: dict[str, None] = {}
     there = frozenset(known)
     for index, text in enumerate(ids):
-        try:
-            id = str(UUID(text))
-        except ValueError:
-            raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
+        id = as_id(text, f"body.source_ids[{index}]", "not a source id")
         if id not in there and await call.context.storage.sources.get(SourceId(id)) is None:
             raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
         found[id] = None

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from actors.app_context import AppContext
 from actors.errors import NotFound, Stale, TooSoon
 from actors.messages.workers import AlertsChanged
+from api.problems import invalid
 from api.ratelimit import Limit, Limiter
 from api.streams.streams import Streams
 from storage.records.alert import Alert
@@ -51,6 +52,14 @@ def known_id(text: str, noun: str) -> str:
         return str(UUID(text))
     except ValueError:
         raise NotFound(f"There is no such {noun}.") from None
+
+
+def as_id(text: str, location: str, says: str) -> str:
+    """Return a normalised id of a request. Raises Refusal (400)."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise invalid(location, says, text) from None
 
 
 def existing(found: T | None, says: str) -> T:

@@ -220,8 +220,7 @@ async def add(
     if kind.consent is not None:
         destination = _unasked(destination, kind.consent, _token(call, kind))
     await kept.put_destination(destination)
-    if await kept.destination(destination.id) is None:
-        raise NotFound("There is no such alert.")  # deleted since
+    existing(await kept.destination(destination.id), "There is no such alert.")  # deleted since
     await put_in_force(call)
     secret = destination.secrets[0].value if destination.secrets and new.secret is UNSET else ""
     return WithSecret(destination, secret, await _ask_consent(call, kind, destination, alert))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import trio
 from msgspec import Struct
@@ -18,7 +17,7 @@ from msgspec import Struct
 from actors.messages.declaring import Time
 from actors.query import Query, QueryError, parse
 from api.fields.queries import EventsQuery, ExportQuery
-from api.nouns.context import OperationContext, existing
+from api.nouns.context import OperationContext, as_id, existing
 from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Routes
@@ -77,11 +76,8 @@ def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for index, value in enumerate(values):
         if value.endswith(".*"):
             prefixes.append(value[:-2].lower())
-            continue
-        try:
-            whole.append(str(UUID(value)))
-        except ValueError:
-            raise invalid(f"query.source[{index}]", "not a source id, nor a prefix that ends in .*", value) from None
+        else:
+            whole.append(as_id(value, f"query.source[{index}]", "not a source id, nor a prefix that ends in .*"))
     return tuple(whole), tuple(prefixes)
 
 

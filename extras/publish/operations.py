@@ -6,7 +6,6 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -17,11 +16,10 @@ from api.etags import created, deleting, etag_of, expected, shown
 from api.fields.publications import FeedAddresses, NewPublication, PublicationPatch, PublicationRecord
 from api.fields.queries import ListQuery
 from api.nouns.alerts import named_in
-from api.nouns.context import OperationContext, edit_of, known_id, refuse_stale, whole
+from api.nouns.context import OperationContext, as_id, edit_of, existing, known_id, refuse_stale, whole
 from api.nouns.events import event_filter_of
 from api.nouns.streams import Carried, carried
 from api.pagination import oldest_first
-from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, Routes
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
@@ -35,6 +33,7 @@ Change = Callable[[Publication], Publication]
 PATH = "/published/"
 HUB = "/hub"
 TOKEN_BYTES = 24
+MISSING = "There is no such publication."
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)  # the published kinds: changes, not notices
 
 
@@ -49,10 +48,7 @@ async def every(call: OperationContext) -> Sequence[Publication]:
 
 
 async def named(call: OperationContext, id: str) -> Publication:
-    found = await call.context.storage.publications.get(known_id(id, "publication"))
-    if found is None:
-        raise _missing()
-    return found
+    return existing(await call.context.storage.publications.get(known_id(id, "publication")), MISSING)
 
 
 @whole
@@ -112,7 +108,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     """Delete a publication. Raises NotFound, Stale."""
     known = known_id(id, "publication")
     if not await call.context.storage.publications.delete(known, lambda it: refuse_stale(it, expected)):
-        raise _missing()
+        raise NotFound(MISSING)
 
 
 async def filter_of(call: OperationContext, publication: Publication, only: Sequence[str] = ()) -> EventFilter:
@@ -148,10 +144,7 @@ def is_left_out(call: OperationContext, publication: Publication, source: str) -
 
 
 async def _edited(call: OperationContext, id: str, change: Change) -> Publication:
-    edited = await call.context.storage.publications.edit(id, change)
-    if edited is None:
-        raise _missing()
-    return edited
+    return existing(await call.context.storage.publications.edit(id, change), MISSING)
 
 
 async def _check(call: OperationContext, publication: Publication) -> None:
@@ -183,21 +176,12 @@ def _title(text: str) -> str:
 
 def _ids(values: Sequence[str]) -> tuple[str, ...]:
     """Return normalised alert ids, each once. Raises Refusal (400)."""
-    found: dict[str, None] = {}
-    for index, text in enumerate(values):
-        try:
-            found[str(UUID(text))] = None
-        except ValueError:
-            raise invalid(f"body.alert_ids[{index}]", "not the id of an alert", text) from None
-    return tuple(found)
+    says = "not the id of an alert"
+    return tuple(dict.fromkeys(as_id(text, f"body.alert_ids[{n}]", says) for n, text in enumerate(values)))
 
 
 def _token(call: OperationContext) -> str:
     return urlsafe_b64encode(call.context.world.entropy(TOKEN_BYTES)).decode()
-
-
-def _missing() -> NotFound:
-    return NotFound("There is no such publication.")
 
 
 def _record(call: Call, publication: Publication) -> PublicationRecord:

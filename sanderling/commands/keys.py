@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from sanderling.client.api import Client
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
-
-
 @click.group()
 def keys() -> None:
     """Create, list and revoke API keys; rotate the key that signs events, and the key that seals secrets."""
@@ -50,7 +47,7 @@ def keys() -> None:
 @click.option("--burst", type=int, default=100, show_default=True, help="Requests at once.")
 @click.option("--person", default="", help="E-mail address or id of its person: it never exceeds that role.")
 @click.option("--expires", "days", type=click.IntRange(1, 3650), metavar="DAYS", help="Days until it expires.")
-@json_option
+@json_flag
 @with_settings("data")
 def create(
     settings: Settings, *, name: str, scopes: Names, rate: int, burst: int, person: str, days: int | None, as_json: bool
@@ -79,7 +76,7 @@ def create(
 
 
 @keys.command("list")
-@json_option
+@json_flag
 @with_settings("data")
 def listed(settings: Settings, *, as_json: bool) -> None:
     """List all keys: their beginnings, names, scopes, rates and last use."""
@@ -104,7 +101,7 @@ KEY_LIST = Listing[Mapping[str, Any]](
 
 @keys.command("revoke")
 @click.argument("key")
-@json_option
+@json_flag
 @with_settings("data")
 def revoke(settings: Settings, *, key: str, as_json: bool) -> None:
     """Revoke a KEY, named by its id, its name or its beginning.

@@ -335,14 +335,11 @@ async def _checked(client: Client, path: str, before: Mapping[str, Any]) -> dict
 @with_client
 async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> None:
     """Change how a source is watched. Options that you leave out stay as they are; '' empties one."""
-    await _edit(client, name, changes_of(**options), as_json=as_json)
-
-
-def changes_of(*, title: str | None, follow: bool | None, headers: str | None, **options: Any) -> dict[str, Any]:
-    """Return the body of a PATCH from the given options; only a title may be empty text. Raises CommandFailed."""
-    body = keys.given(options | {"headers": headers_in(headers)})
+    title, follow = options.pop("title"), options.pop("follow")
+    body = keys.given(options | {"headers": headers_in(options["headers"])})
     body |= {} if title is None else {"title": title}
-    return body | ({} if follow is None else {"follow": "new_links" if follow else "none"})
+    body |= {} if follow is None else {"follow": "new_links" if follow else "none"}
+    await _edit(client, name, body, as_json=as_json)
 
 
 async def _edit(client: Client, name: str, body: Mapping[str, Any], *, as_json: bool) -> None:

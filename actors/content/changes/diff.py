@@ -266,7 +266,7 @@ class SummaryCandidate(NamedTuple):
         room -= 3
         if len(before) + len(after) > room:
             start = _start(self.before, self.after, self.spans, _LEAD if room > _LABEL else 0)
-            before, after = _from(self.before, start), _from(self.after, start)
+            before, after = ((CUT if start else "") + line(side[start:]) for side in (self.before, self.after))
             before = cut(before, max(room // 2, room - len(after)))
             after = cut(after, room - len(before))
         return _directed(f"{isolated(before, isolates)} → {isolated(after, isolates)}", isolates)
@@ -323,16 +323,11 @@ def _label(context: Context | UnsetType, title: str) -> str:
 
 def _start(before: str, after: str, spans: Spans | UnsetType, lead: int) -> int:
     """Return the start of the shown part: shortly before the first word that differs."""
-    if spans is UNSET:
-        first = before.rfind(" ", 0, sum(takewhile(bool, map(eq, before, after)))) + 1
-    else:
-        first = min(side[0][0] for side in (spans.before, spans.after) if side)
+    common = before.rfind(" ", 0, sum(takewhile(bool, map(eq, before, after)))) + 1
+    marked = () if spans is UNSET else (spans.before, spans.after)
+    first = min((side[0][0] for side in marked if side), default=common)
     space = before.find(" ", max(0, first - lead), max(0, first - 1))
     return 0 if first <= lead else space + 1 if space >= 0 else first
-
-
-def _from(text: str, start: int) -> str:
-    return (CUT if start else "") + line(text[start:])
 
 
 def isolated(text: str, isolates: bool) -> str:

@@ -169,16 +169,18 @@ async def add(visit: Visit) -> Go:
         added = await sources.add(visit, new)
     except (Refusal, DomainError) as error:
         raise blamed(error) from None
-    there = f"/sources/{added.view.source.id}"
+    source = added.view.source
+    there = f"/sources/{source.id}"
     if not added.created:
         return Go(there, say("It was watched already. Nothing has changed."))
-    if added.view.source.detection.pending:
+    if source.detection.pending:
         says = say("Source added, but it has not answered yet. Its first answer becomes the baseline.")
     else:
         says = say("Source added. Its present content is the baseline; changes from now on are reported.")
     if query is None:
         return Go(there, says)
-    done = await starting.deliver(visit, form, NewAlert(query, source_ids=(added.view.source.id,)), there=there)
+    name = f"{source.called}: {query}".removesuffix(": ")[:200]
+    done = await starting.deliver(visit, form, NewAlert(query, source_ids=(source.id,), name=name), there=there)
     return replace(done, says=f"{says} {done.says}")
 
 

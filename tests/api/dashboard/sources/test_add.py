@@ -147,6 +147,7 @@ async def test_a_price_is_offered_as_a_condition_and_the_alert_is_made_with_the_
     (alert,) = await house.storage.alerts.all()
     (source,) = house.registry.views
     assert (alert.filter_query, alert.source_ids) == ("price<300", (source,))
+    assert alert.name == f"{house.registry.views[source].source.called}: price<300"
     assert browser.path == f"/sources/{source}" and "no one is notified" in browser.text
 
 
