@@ -15,7 +15,6 @@ from api.nouns.values import Values
 from sanderling.client.api import Client
 from sanderling.commands import sources
 from sanderling.commands.keys import called
-from sanderling.commands.sources import changes_of
 from sanderling.exits import CommandFailed, Exit
 from tests.sanderling.client.documented import client, record_of, run
 
@@ -23,6 +22,15 @@ SOURCE, STATUS = record_of(SourceRecord), record_of(SourceStatus)
 ALERT: Any = record_of(AlertRecord)  # its fields come from the declaration
 HOOK: Any = msgspec.to_builtins(record_of(DestinationRecord))
 PATH = f"/v1/sources/{SOURCE.id}"
+
+
+def changes_of(*flags: str) -> Any:
+    """Return the body that an edit with these flags sends."""
+    asked: list[tuple[str, Any]] = []
+    run(sources.edit, client(asked), SOURCE.id, *flags)
+    ((label, body),) = asked
+    assert label == f"PATCH {PATH}"
+    return body
 
 
 def test_the_page_shows_evidence_health_and_next_check(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,16 +152,15 @@ def test_named_fields_are_changed_and_an_empty_text_clears_one(
     assert run(sources.edit, client(asked), SOURCE.id, "--ignore", ".ad", "--ignore", "", *named, "--json") == Exit.WELL
     assert asked == [(f"PATCH {PATH}", changes)]
     assert msgspec.json.decode(capsys.readouterr().out)["id"] == SOURCE.id
-    nothing = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers", "follow"))
-    assert changes_of(**nothing | {"follow": True}, ignore=()) == {"follow": "new_links"}
-    assert changes_of(**nothing | {"follow": False}, ignore=()) == {"follow": "none"}
-    assert changes_of(**nothing, ignore=(), follow_hosts=("a.example",)) == {"follow_hosts": ["a.example"]}
-    assert changes_of(**nothing, ignore=(), headers_for=("*.a.example",)) == {"headers_for": ["*.a.example"]}
-    assert changes_of(**nothing, ignore=(), follow_hosts=("",)) == {"follow_hosts": []}
-    assert changes_of(**nothing, ignore=(), own_only=("bar", "hours")) == {"own_only": ["bar", "hours"]}
-    assert changes_of(**nothing, ignore=(), own_only=("",)) == {"own_only": []}
+    assert changes_of("--follow") == {"follow": "new_links"}
+    assert changes_of("--no-follow") == {"follow": "none"}
+    assert changes_of("--follow-host", "a.example") == {"follow_hosts": ["a.example"]}
+    assert changes_of("--headers-for", "*.a.example") == {"headers_for": ["*.a.example"]}
+    assert changes_of("--follow-host", "") == {"follow_hosts": []}
+    assert changes_of("--own-only", "bar", "--own-only", "hours") == {"own_only": ["bar", "hours"]}
+    assert changes_of("--own-only", "") == {"own_only": []}
     with pytest.raises(CommandFailed, match="--bar"):
-        changes_of(**nothing | {"bar": "much"}, ignore=())
+        changes_of("--bar", "much")
     with pytest.raises(CommandFailed, match="Name something to change"):
         run(sources.edit, client([]), SOURCE.id)
 
@@ -174,12 +181,8 @@ def test_tags_are_added_and_removed_and_a_refused_one_blocks_no_other(
 
 
 def test_how_a_page_is_shown_is_changed_like_anything_else_of_it() -> None:
-    nothing: dict[str, Any] = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers", "follow")) | {
-        "ignore": ()
-    }
-    assert changes_of(**nothing, render="always", wait_for="#p") == {"render": "always", "wait_for": "#p"}
-    assert changes_of(**nothing, wait_for="") == {"wait_for": None}
-    assert changes_of(**nothing) == {}
+    assert changes_of("--render", "always", "--wait-for", "#p") == {"render": "always", "wait_for": "#p"}
+    assert changes_of("--wait-for", "") == {"wait_for": None}
 
 
 def test_a_rendered_source_shows_the_cost_of_its_checks() -> None:
