@@ -67,7 +67,7 @@ def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[i
     except ContentError:
         return {}
     blocks = blocks_in(opened)
-    reading = reading_of(opened.root, blocks, narrowed=False)
+    reading = reading_of(opened, blocks, narrowed=False)
     content = frozenset(blocks.texts[i] for i in main_blocks(blocks))
     everything = {text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE}
     if reading.trouble is not None or content >= everything:

@@ -67,9 +67,10 @@ def real_pairs() -> list[tuple[bytes, bytes]]:
     return [(bodies[a], bodies[b]) for a, b in pairs if a in bodies and b in bodies]
 
 
-def same_text(page: bytes) -> bytes:
-    """Return the page with an added comment and code: other bytes, same text."""
-    return _CODE.sub(rb"\1let seen = 1;", page).replace(b"<body", b"<!-- made at 12:04 --><body", 1)
+def same_text(page: bytes, minute: int) -> bytes:
+    """Return the page with a comment and code that name the time: other bytes in each minute, same text."""
+    coded = _CODE.sub(rb"\1let seen = %d;" % minute, page)
+    return coded.replace(b"<body", b"<!-- made at 12:%d --><body" % minute, 1)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -92,7 +93,7 @@ def rows() -> Iterator[Row]:
 
 def works_of(before: bytes, after: bytes) -> Iterator[Callable[[], object]]:
     """Yield the parse of a page, the check of its text in other bytes, and the check of a change."""
-    memory = look_page(PageRequest(before, "text/html", URL)).memory
     yield lambda: etree.HTML(after.decode("utf-8", "replace"))
-    for body in (same_text(before), after):
-        yield partial(look_page, PageRequest(body, "text/html", URL, memory=memory))
+    for first, second in ((same_text(before, 10), same_text(before, 11)), (before, after)):
+        memory = look_page(PageRequest(first, "text/html", URL)).memory
+        yield partial(look_page, PageRequest(second, "text/html", URL, memory=memory))

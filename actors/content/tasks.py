@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from actors.content import messages
 from actors.content.bodies.frames import cap_content, read_frames
 from actors.content.bodies.text import normalise
-from actors.content.changes.churn import FEW, ChangeVerdict, judge, verdict_if_unchanged, with_digests
+from actors.content.changes.churn import FEW, ChangeVerdict, judge, known_bytes, verdict_if_unchanged, with_digests
 from actors.content.changes.diff import of_change
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
@@ -32,7 +32,6 @@ from actors.content.pages.page import (
     blocks_in,
     code_of,
     event_text,
-    head_of,
     is_one_value,
     open_page,
     preview_page,
@@ -102,19 +101,22 @@ def _standing_values(asked: messages.StandingRequest) -> StandingValues:
 
 def look_page(asked: messages.PageRequest) -> messages.PageLook:
     """Read a page and judge it against its memory. The main text is extracted only if an event may carry it."""
-    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    memory = decode_memory(asked.memory) if asked.memory else None
+    last = known_bytes(memory)
+    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was, last=last)
+    if opened.root is None and memory is not None and (same := verdict_if_unchanged(memory, opened, asked.number)):
+        return _look(PageMetadata("", *memory.head), same, same.memory)
     if asked.memory and not asked.was and format_of(opened.root) == messages.FILE:
         raise ContentError("The page has become a file without text.")
     if asked.was and not messages.is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
-    memory = decode_memory(asked.memory) if asked.memory else None
     if memory is not None and opened.empty and not memory.doubts and placed(memory).texts != (NOTHING,):
         # A half-built page lacks the part too.
         reason = "The selector matches nothing now: a second check decides."
         held = ChangeVerdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
-        return _look(head_of(opened.root), held, held.memory)
+        return _look(opened.head, held, held.memory)
     if (verdict := verdict_if_unchanged(memory, opened, asked.number)) is not None:
-        return _look(head_of(opened.root), verdict, verdict.memory)
+        return _look(opened.head, verdict, verdict.memory)
     blocks = blocks_in(opened)
     if memory is not None and not memory.declared and opened.offers:
         memory = with_declared(memory, keys_of(opened.offers))
@@ -123,7 +125,7 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
     is_narrowed = asked.selector is not None or format_of(opened.root) == messages.FILE
     is_value = is_one_value(blocks)
     exact = is_value or (asked.selector is not None and len(blocks.texts) <= FEW)
-    reading = reading_of(opened.root, blocks, narrowed=is_narrowed, known=known, exact=exact)
+    reading = reading_of(opened, blocks, narrowed=is_narrowed, known=known, exact=exact)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, messages.LOWEST_BAR), messages.HIGHEST_BAR)

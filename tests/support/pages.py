@@ -11,7 +11,7 @@ from storage.records.event import Delta
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
     """Read a page, narrowed to `selector` and without the matches of `ignore`. Raises ContentError."""
     opened = open_page(body, content_type, selector, ignore)
-    return reading_of(opened.root, blocks_in(opened), narrowed=selector is not None)
+    return reading_of(opened, blocks_in(opened), narrowed=selector is not None)
 
 
 def apply(before: Sequence[str], delta: Delta) -> list[str]:

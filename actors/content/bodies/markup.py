@@ -7,6 +7,7 @@ neither, and the options forbid them as well.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any, Final, TypeAlias
@@ -82,22 +83,74 @@ _BY_ID = etree.XPath("//*[@id=$id]")
 _FOLDING = frozenset({"hidden", "style", "aria-hidden"})
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
+_CLOSES = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])")
+"""Where it may match first, spelt out: faster than a search without case."""
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
+_CODE = re.compile(
+    rb"""<(?:(([sS](?i:cript|tyle))(?=[\s/>])[^<>"']*+(?:(?:"[^"<>]*+"|'[^'<>]*+')[^<>"']*+)*+>)"""
+    rb"""([^<]*+(?:<(?!/(?i:\2))[^<]*+)*+)(</)?|!--[^-]*+(?:-(?!->)[^-]*+)*+)"""
+)
+"""A program or style with its content, to the end of the page if nothing closes it; or a comment."""
+_COMMENT = re.compile(rb"""<!--(?:(?![->])[^<>"'`/?#]*+(?<=--)(>)|[^-]*+(?:-(?!->)[^-]*+)*+)""")
+"""A comment, first one without other marks."""
+_BEFORE = 80  # bytes before a comment that are searched for the end of a tag
+_RAW = "unread<i>&lt;"  # only in raw text is this neither an element nor a character
 
 _OF_HEAD = frozenset("base basefont bgsound link meta noframes noscript script style template title".split())  # noqa: SIM905
 
 
 def parse(text: str) -> Element:
     """Parse HTML. Raises ContentError if it has no element."""
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
-    # Servers append to finished pages. Without these two tags the rest belongs to the body, as in browsers.
+    return _parsed(prepared(text))
+
+
+def prepared(text: str) -> bytes:
+    """Return the bytes for the parser. Servers append to finished pages: without the tags that close body and html the
+    rest belongs to the body, as in browsers.
+    """
     html = _DECLARATION.sub("", text, count=1).encode("utf-8", "replace")
-    lowered = html.lower()  # a plain byte search comes first, for speed
-    end = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
-    clean = html[:end] + _CLOSING.sub("", html[end:].decode()).encode() if end < len(html) else html
+    if first := _CLOSES.search(html):
+        html = html[: first.start()] + _CLOSING.sub("", html[first.start() :].decode()).encode()
+    return html.translate(None, _CONTROL)
+
+
+def emptied(html: bytes) -> tuple[bytes, bytes, int]:
+    """Return a page with marks in place of programs and styles, except JSON; a digest of the same without simple
+    comments after a tag; and the number of marks, -1 if comments in code may have a meaning there.
+    """
+    codes, others = list[bytes](), list[bytes]()
+
+    def fill(found: re.Match[bytes]) -> bytes:
+        is_code = found[4] and b"json" not in found[1].lower()
+        (codes if is_code else others).append(found[3] or b"")
+        return b"<%b%b</" % (found[1], _RAW.encode()) if is_code else found[0]
+
+    def blank(found: re.Match[bytes]) -> bytes:
+        before = found.string[max(0, found.start() - _BEFORE) : found.start()].rstrip() if found[1] else b""
+        return b"<!---->" if before.endswith(b">") else found[0]
+
+    filled, inside = _CODE.sub(fill, html), b"".join(codes)
+    if any(b"<!--" in content for content in (inside, *others)):
+        return html, b"", -1
+    hashed = hashlib.sha256(b"%d " % inside.count(b"<img"))  # a page's head counts the pictures in programs too
+    hashed.update(_COMMENT.sub(blank, filled))
+    return filled, hashed.digest(), len(codes)
+
+
+def parse_emptied(html: bytes, count: int) -> Element | None:
+    """Parse an emptied page; None unless each mark is the text of a program or style. The parser was then in raw text
+    at each, so other contents give the same tree.
+    """
+    root = _parsed(html)
+    codes = (one for one in root.iter("script", "style") if one.text == _RAW and "json" not in one.get("type", ""))
+    return root if sum(1 for _ in codes) == count else None
+
+
+def _parsed(html: bytes) -> Element:
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     try:
         # UTF-8 bytes: the encoding is settled, and the document's declaration no longer counts.
-        root = etree.fromstring(clean.translate(None, _CONTROL), parser)
+        root = etree.fromstring(html, parser)
     except (etree.LxmlError, ValueError, AssertionError):
         root = None
     if root is None:

@@ -9,11 +9,13 @@ A reader that applies every delta in order holds the reported texts; a property 
 
 A check that reads nothing new is recognised by a digest, without blocks, keys or a judgement. `seen` hashes the walked
 rows, and blocks depend on nothing else. `rough`, which costs no walk, hashes the tree without the parts that no walk
-reads. A memory *at rest* has nothing pending, held or in doubt: if no block came or went, a judgement leaves it
-unchanged, whatever the other inputs. So if either digest matches, the verdict is known: "unchanged", with only the
-memory's count of checks raised. The digests are of a check that reported something or found nothing to report.
-Unreported parts that move (a menu, a hidden form) make them stale, so they are renewed. Each renewal costs a write, so
-only the first, third, seventh ... check after a report may renew them.
+reads. `bare`, which costs no parse, hashes the bytes without the contents of programs, styles and simple comments; the
+last parse must have shown that they are none of its texts and attributes. A memory *at rest* has nothing pending, held
+or in doubt: if no block came or went, a judgement leaves it unchanged, whatever the other inputs. So if one digest
+matches, the verdict is known: "unchanged", with only the memory's count of checks raised. The digests are of a check
+that reported something or found nothing to report. Unreported parts that move (a menu, a hidden form) make them stale,
+so they are renewed. Each renewal costs a write, so only the first, third, seventh ... check after a report may renew
+them.
 """
 
 from __future__ import annotations
@@ -404,18 +406,31 @@ def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) 
     return OmittedTexts(went, came, moved)
 
 
+def known_bytes(memory: PageMemory | None) -> bytes:
+    """Return the digest of the page's bytes that makes the verdict known; b"" if there is none."""
+    return memory.bare if memory is not None and memory.seen and _at_rest(memory) else b""
+
+
 def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
     """Return the verdict on a page seen before; None if it must be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
     if not number:
         memory = replace(memory, looks=memory.looks + 1)
-    if memory.rough != opened.rough:
+    if opened.root is not None and memory.rough != opened.rough:
         if memory.seen != opened.seen:
             return None
         if _is_due(memory, number):
-            memory = replace(memory, rough=opened.rough, seen_at=number or memory.looks)
+            memory = _with_rough(memory, opened, number or memory.looks)
+    elif not memory.bare and opened.bare:  # from before there were such digests
+        memory = _with_rough(memory, opened, memory.seen_at)
     return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED)
+
+
+def _with_rough(memory: PageMemory, opened: OpenedPage, at: int) -> PageMemory:
+    head = opened.head
+    said = (head.title, head.author, head.published_at)
+    return replace(memory, rough=opened.rough, seen_at=at, bare=opened.bare, head=said)
 
 
 def with_digests(verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
@@ -427,10 +442,11 @@ def with_digests(verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, ask
         return memory
     # On a page of few words, more than its blocks decides whether it is the page at all.
     if asked.selector is None and not is_ample(blocks):
-        return replace(memory, seen=b"", rough=b"") if memory.seen else memory
+        return replace(memory, seen=b"", rough=b"", bare=b"") if memory.seen else memory
     # The order matters: `rough` removes parts of the tree that `seen` needs.
-    seen, rough, at = opened.seen, opened.rough, asked.number or memory.looks
-    return memory if seen == memory.seen else replace(memory, seen=seen, rough=rough, seen_at=at)
+    if (seen := opened.seen) == memory.seen:
+        return memory
+    return _with_rough(replace(memory, seen=seen), opened, asked.number or memory.looks)
 
 
 def _is_due(memory: PageMemory, number: int) -> bool:

@@ -33,7 +33,7 @@ from actors.content.errors import ContentError
 from actors.content.feeds import MOST_ADDRESSES, Sitemap, is_sitemap, read_sitemap
 from actors.content.messages import FILE, Item, ItemPage, Kind, ListLook, ListRequest, PageRequest, is_same, item_form
 from actors.content.pages.listing import base_of, items_of
-from actors.content.pages.page import OpenedPage, blocks_in, event_text, head_of, open_page, reading_of
+from actors.content.pages.page import OpenedPage, blocks_in, event_text, open_page, reading_of
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.wording.words import content_hash, simhash
 
@@ -290,7 +290,7 @@ def look_list(asked: ListRequest) -> ListLook:
         raise ContentError("The page has become a document of another kind.")
     memory = decode(asked.memory, ListMemory) if asked.memory else None
     blocks = blocks_in(opened)
-    reading = reading_of(opened.root, blocks, narrowed=asked.selector is not None)
+    reading = reading_of(opened, blocks, narrowed=asked.selector is not None)
     if reading.trouble is not None:
         if memory is None:
             raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
@@ -376,10 +376,10 @@ def read_item(asked: PageRequest) -> ItemPage:
     if format_of(opened.root) == FILE:
         raise ContentError("It is not a text file.")
     blocks = blocks_in(opened)
-    reading = reading_of(opened.root, blocks, narrowed=False)
+    reading = reading_of(opened, blocks, narrowed=False)
     text = event_text(blocks, reading.blocks, None, whole=opened.root.tag == ROOT)
     return ItemPage(
-        title=head_of(opened.root).title,
+        title=opened.head.title,
         author=reading.author,
         published_at=reading.published_at,
         content=text.content,

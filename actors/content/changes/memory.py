@@ -41,6 +41,7 @@ from actors.content.values import reading as amounts
 from actors.content.wording.canonical import KnownKeys
 from actors.content.wording.dates import dates_in, is_dated, is_only_date, speaks_of_edits
 from actors.content.wording.words import Gap, word_counts, words_in
+from storage.records.identity import Millis
 
 LONG, MIDDLE = 12, 5  # minimum words of a paragraph, and of a block that is more than a label
 FIGURE = 0.35  # weight of a figure in a table or label: the old and the new one together make a change
@@ -367,6 +368,10 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """How much of a page is read: `READS`, or less in an older memory."""
     told_at: int = 0
     """The time of the last report, or of the first check (milliseconds); 0 if unknown."""
+    bare: bytes = b""
+    """The same as `rough` for the page's bytes without programs and comments, which need no parse; b"" if unknown."""
+    head: tuple[str, str, Millis | None] = ("", "", None)
+    """Title, author and date of the page of `bare`."""
 
 
 class SettledState(Struct, frozen=True, dict=True):

@@ -597,7 +597,7 @@ def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, S
     page = open_page(body, asked.content_type, None, ())
     whole = blocks_in(page)
     elsewhere = _spot(whole.texts, whole.traits, wanted)
-    stand_in = reading_of(page.root, whole, narrowed=False).trouble
+    stand_in = reading_of(page, whole, narrowed=False).trouble
     trouble = None if stand_in is None else str(stand_in)
     if not narrowed:
         return elsewhere, None, trouble

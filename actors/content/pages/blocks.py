@@ -248,10 +248,10 @@ def digest(walks: Iterable[WalkedTree], declared: Sequence[object] = ()) -> byte
     return hashlib.blake2b(packed, digest_size=16).digest()
 
 
-def rough_digest(
+def rough_bytes(
     elements: Sequence[markup.Element], text: str, declared: Sequence[object] = (), *, judged: bool
 ) -> bytes:
-    """Hash at least everything that walks under these elements could read, without a walk. Removes unread parts from
+    """Return at least everything that walks under these elements could read, without a walk. Removes unread parts from
     the tree: code, and attributes of code, pictures and forms. Serialised as XML, no two different trees are equal.
     """
     unread = (*_UNREAD, *(frozenset(_DATA_NAME.findall(text)) - {"data-cfemail"}))
@@ -264,7 +264,7 @@ def rough_digest(
                 code.text = None
         etree.strip_attributes(element, *unread)
         parts.append(etree.tostring(element, with_tail=False))
-    return hashlib.sha256(b"\0".join(parts)).digest()[:16]
+    return b"\0".join(parts)
 
 
 def folded(text: str) -> str:

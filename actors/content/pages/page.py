@@ -9,6 +9,7 @@ outside furniture are the content.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -31,7 +32,7 @@ from actors.content.errors import ContentError
 from actors.content.messages import CHOSEN_BY, FILE, PageRequest, StandIn
 from actors.content.pages import plain as documents
 from actors.content.pages import selectors
-from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, read_blocks, rough_digest, walk
+from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, read_blocks, rough_bytes, walk
 from actors.content.pages.listing import items_of
 from actors.content.pages.offers import Offer, inserted, offers_of, with_offers
 from actors.content.pages.selectors import BlockPlace, stands_of, written
@@ -281,7 +282,7 @@ class OpenedPage(Struct, frozen=True, dict=True):
     """A page's tree and its watched elements; a document without elements has `plain` blocks, and none watched. judged:
     furniture is marked; not in a user's choice. offers: its machine-readable data. heads: its title and description,
     and its picture files if they are few. empty: the selector matches nothing. matched, removed: what the selector and
-    each of `ignore` matched, as in `plain.Part`.
+    each of `ignore` matched, as in `plain.Part`. emptied: digest of a whole page's bytes (see `churn`); b"" if none.
     """
 
     root: markup.Element
@@ -294,6 +295,11 @@ class OpenedPage(Struct, frozen=True, dict=True):
     empty: bool = False
     matched: int | None = None
     removed: tuple[int, ...] = ()
+    emptied: bytes = b""
+
+    @cached_property
+    def head(self) -> PageMetadata:
+        return head_of(self.root)
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
@@ -307,14 +313,26 @@ class OpenedPage(Struct, frozen=True, dict=True):
         return digest(self.walked, (*self.offers, *self.heads))
 
     @cached_property
+    def _rough(self) -> bytes:
+        return rough_bytes(self.watched, self.text, (*self.offers, *self.heads), judged=self.judged)
+
+    @cached_property
     def rough(self) -> bytes:
         """Digest of everything a walk could read and more, b"" for a document without elements."""
-        declared = (*self.offers, *self.heads)
-        return rough_digest(self.watched, self.text, declared, judged=self.judged) if self.watched else b""
+        return hashlib.sha256(self._rough).digest()[:16] if self.watched else b""
+
+    @property
+    def bare(self) -> bytes:
+        """`emptied`; b"" if what begins like a comment is in a text or attribute."""
+        return b"" if b"!--" in self._rough else self.emptied
 
 
-def open_page(body: bytes, served: str, selector: str | None, ignore: tuple[str, ...], was: str = "") -> OpenedPage:
-    """Parse a page and find its watched elements; `walked` reads them on demand. was: its first format, or ""."""
+def open_page(
+    body: bytes, served: str, selector: str | None, ignore: tuple[str, ...], was: str = "", *, last: bytes | None = None
+) -> OpenedPage:
+    """Parse a page and find its watched elements; `walked` reads them on demand. was: its first format, or "". last:
+    `emptied` of the last check, whose page needs no root; None if programs are read too.
+    """
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
@@ -329,6 +347,8 @@ def open_page(body: bytes, served: str, selector: str | None, ignore: tuple[str,
             document = documents.read_plain(text, was)
     if document is not None:
         return _open_document(text, document, selector, ignore)
+    if last is not None and selector is None and not ignore:
+        return _open_emptied(text, was, last)
     root = markup.parse(text)
     removed = tuple(selectors.remove(root, unwanted) for unwanted in ignore)
     if selector is None:
@@ -341,6 +361,17 @@ def open_page(body: bytes, served: str, selector: str | None, ignore: tuple[str,
             raise ContentError(f"{selector!r} matches nothing, and this is not the page itself: {trouble}.")
         return OpenedPage(root, (), plain=_NOTHING_CHOSEN, judged=False, empty=True, matched=0, removed=removed)
     return OpenedPage(root, tuple(chosen), text, judged=False, matched=len(chosen), removed=removed)
+
+
+def _open_emptied(text: str, was: str, last: bytes) -> OpenedPage:
+    html, digest, count = markup.emptied(markup.prepared(text))
+    digest = hashlib.sha256(was.encode() + digest).digest()[:16] if digest else b""
+    if digest and digest == last:
+        return OpenedPage(None, (), emptied=digest)
+    root = markup.parse_emptied(html, count) if count >= 0 else None
+    if root is None:
+        root, digest = markup.parse(text), b""
+    return OpenedPage(root, (root,), text, offers=offers_of(root, text), heads=heads_of(root, text), emptied=digest)
 
 
 def _open_document(text: str, document: documents.Plain, selector: str | None, ignore: tuple[str, ...]) -> OpenedPage:
@@ -374,10 +405,10 @@ def blocks_in(opened: OpenedPage) -> Blocks:
 
 
 def reading_of(
-    root: markup.Element, blocks: Blocks, *, narrowed: bool, known: canonical.KnownKeys = ({}, {}), exact: bool = False
+    opened: OpenedPage, blocks: Blocks, *, narrowed: bool, known: canonical.KnownKeys = ({}, {}), exact: bool = False
 ) -> PageReading:
     """Return the reading of a tree. known: keys from an earlier check, as keys are expensive. exact: mask nothing."""
-    head = head_of(root)
+    root, head = opened.root, opened.head
     texts, keys = _keyed(blocks, known, exact=exact)
     return PageReading(
         title=head.title,
@@ -471,7 +502,7 @@ def preview_page(asked: PageRequest) -> PagePreview:
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore)
     tree, blocks = opened.root, blocks_in(opened)
     items = items_of(tree, opened.watched, asked.url, judged=opened.judged)
-    reading = reading_of(tree, blocks, narrowed=asked.selector is not None)
+    reading = reading_of(opened, blocks, narrowed=asked.selector is not None)
     rows = () if opened.empty else zip(reading.blocks, reading.traits, strict=True)
     said = [(text, "furniture" if bits & FURNITURE else "control" if bits & CONTROL else "") for text, bits in rows]
     shown = tuple(PreviewBlock(text[:EXCERPT], not why, why) for text, why in said)

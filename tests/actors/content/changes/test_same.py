@@ -17,6 +17,7 @@ from actors.content.tasks import look_page
 from tests.actors.content.written_pages import PROSE
 
 MINUTE, HOUR = 60_000, 3_600_000
+NO_HEAD = PageMemory().head
 WORDS = " ".join(["The society keeps a list of all birds that were ringed on the northern dune."] * 12)
 PAGE = (
     "<!DOCTYPE html><html lang=en><head><title>{title}</title>{head}</head><body class='{body}'>"
@@ -71,7 +72,11 @@ def ask(body: bytes, memory: bytes | None, number: int = 0, **more: Any) -> Page
 def forgetful(memory: bytes | None) -> bytes | None:
     """Return a memory without the digest, which forces a judgement."""
     decoded = decode_memory(memory) if memory else None
-    return encode(msgspec.structs.replace(decoded, seen=b"", rough=b"", seen_at=0)) if decoded else None
+    return (
+        encode(msgspec.structs.replace(decoded, seen=b"", rough=b"", seen_at=0, bare=b"", head=NO_HEAD))
+        if decoded
+        else None
+    )
 
 
 @st.composite
@@ -206,3 +211,21 @@ def test_a_recognised_check_changes_only_the_memorys_count() -> None:
     assert {"pending", "missing", "held", "doubts", "looks"} <= set(PageMemory.__struct_fields__)
     look = ask(page(list(BLOCKS[:3]), long=WORDS), TOLD)
     assert decode_memory(look.memory) == msgspec.structs.replace(decode_memory(TOLD), looks=1)  # type: ignore[type-var]
+
+
+def test_a_page_that_differs_in_nothing_else_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = "<meta name=author content=Ada><script>let at = {}</script>"
+    first = page(list(BLOCKS[:3]), long=WORDS, head=head.format("12"))
+    told = ask(first, None, 1).memory
+    monkeypatch.delattr("actors.content.bodies.markup._parsed")
+    look = ask(page(list(BLOCKS[:3]), long=WORDS, head=head.format("'<p>'")), told, 2)
+    assert (look.kind, look.title, look.author, look.memory) == ("unchanged", "Birds", "Ada", told)
+
+
+def test_a_memory_without_the_digest_of_bytes_gets_it_once() -> None:
+    first = page(list(BLOCKS[:3]), long=WORDS)
+    decoded = decode_memory(TOLD)
+    assert decoded is not None and decoded.bare
+    fields = msgspec.msgpack.decode(TOLD)
+    of_before = msgspec.msgpack.encode(fields[: PageMemory.__struct_fields__.index("bare")])
+    assert ask(first, of_before, 2).memory == ask(first, TOLD, 2).memory == TOLD
