@@ -91,6 +91,10 @@ _CODE = re.compile(
     rb"""([^<]*+(?:<(?!/(?i:\2))[^<]*+)*+)(</)?|!--[^-]*+(?:-(?!->)[^-]*+)*+)"""
 )
 """A program or style with its content, to the end of the page if nothing closes it; or a comment."""
+_USUAL = re.compile(rb"""\w+(?:\s+[\w-]+(?:=(?:"[^"]*+"|'[^']*+'|[^\s"'=`>/]++))?)*+\s*>""")
+_VARYING = re.compile(rb"""\s(?:nonce|src|integrity)=(?:"[^"]*"|'[^']*'|[^\s>]+)""")
+"""Attributes of a program, in a tag that no parser reads in another way."""
+_NESTED = re.compile(rb"<!--.*<(?i:script)", re.S)  # code that may not end at the first tag that closes it
 _COMMENT = re.compile(rb"""<!--(?:(?![->])[^<>"'`/?#]*+(?<=--)(>)|[^-]*+(?:-(?!->)[^-]*+)*+)""")
 """A comment, first one without other marks."""
 _BEFORE = 80  # bytes before a comment that are searched for the end of a tag
@@ -115,22 +119,26 @@ def prepared(text: str) -> bytes:
 
 
 def emptied(html: bytes) -> tuple[bytes, bytes, int]:
-    """Return a page with marks in place of programs and styles, except JSON; a digest of the same without simple
-    comments after a tag; and the number of marks, -1 if comments in code may have a meaning there.
+    """Return a page with marks in place of programs and styles, except data that `offers` may read; a digest of the
+    same without simple comments after a tag; and the number of marks, -1 if comments in code may have a meaning there.
     """
     codes, others = list[bytes](), list[bytes]()
 
     def fill(found: re.Match[bytes]) -> bytes:
-        is_code = found[4] and b"json" not in found[1].lower()
-        (codes if is_code else others).append(found[3] or b"")
-        return b"<%b%b</" % (found[1], _RAW.encode()) if is_code else found[0]
+        tag, content = found[1] or b"", found[3] or b""
+        name = tag.lower()
+        is_read = b"ld+json" in name or b"&" in name or (b"json" in name and b"price" in content)
+        is_code = found[4] and not is_read and not _NESTED.search(content)
+        (codes if is_code else others).append(content)
+        tag = _VARYING.sub(b"", tag) if _USUAL.fullmatch(tag) else tag
+        return b"<%b%b</" % (tag, _RAW.encode()) if is_code else found[0]
 
     def blank(found: re.Match[bytes]) -> bytes:
         before = found.string[max(0, found.start() - _BEFORE) : found.start()].rstrip() if found[1] else b""
         return b"<!---->" if before.endswith(b">") else found[0]
 
     filled, inside = _CODE.sub(fill, html), b"".join(codes)
-    if any(b"<!--" in content for content in (inside, *others)):
+    if any(b"<!--" in content for content in others):
         return html, b"", -1
     hashed = hashlib.sha256(b"%d " % inside.count(b"<img"))  # a page's head counts the pictures in programs too
     hashed.update(_COMMENT.sub(blank, filled))
@@ -142,8 +150,7 @@ def parse_emptied(html: bytes, count: int) -> Element | None:
     at each, so other contents give the same tree.
     """
     root = _parsed(html)
-    codes = (one for one in root.iter("script", "style") if one.text == _RAW and "json" not in one.get("type", ""))
-    return root if sum(1 for _ in codes) == count else None
+    return root if sum(one.text == _RAW for one in root.iter("script", "style")) == count else None
 
 
 def _parsed(html: bytes) -> Element:

@@ -22,7 +22,9 @@ SOUP = """<p>|</p>|<b>|</b>|<p title="|<p title='|<a href=x |<img src="|<p hidde
 TOKENS = [token.strip("\n") or token for token in SOUP.replace("|\n", "|").split("|")]
 HIDDEN = (
     "<!-- {} -->", "<!--{}-->", "<!-- {} --><b>", "><!-- {} --><p>", "<script>{}</script>", "<style>{}</style>",
-    "<script nonce='a'>{}</script>", "<SCRIPT>{}</script >", '<script type="application/ld+json">{}</script>',
+    "<script nonce='a'>{}</script>", "<script><!--{}</script>", "<SCRIPT>{}</script >",
+    '<script type="application/ld+json">{}</script>', '<script type="application/json">{{"price": "4{}"}}</script>',
+    "<script nonce='{}'>a</script>", "<script src={} id=a>a</script>", '<script a="b" nonce="{}">a</script>',
     "{}", "<p title='{}'>", "<textarea>{}</textarea>", "<p {}>", "<img src='a{}'>", "<b data-price=4 data-name='>{}'>",
 )  # fmt: skip
 CHARSETS = ("utf-8", "utf-8", "iso-8859-1", "utf-16")
@@ -97,6 +99,8 @@ def test_other_programs_styles_and_comments_are_recognised(other: dict[str, str]
         "<!-- a> <!-- {} --><b>Low tide</b> -->",
         "<script><!-- <script> </script> <!-- {} --><b>Low</b> tide --></script><p>End",
         '<script type="application/ld+json">{{"name": "{}"}}</script><p>Low tide',
+        '<script type="application/json">{{"name": "{}", "price": "4"}}</script><p>Low tide',
+        '<script type="application/ld&#43;json">{{"name": "{}"}}</script><p>Low tide',
         "<script>low</SCRIPT>{}</script><p>Low tide",
         "<script-loader>{}</script-loader><p>Low tide",
         "<title>Tide <!-- {} --></title><p>Low tide",
