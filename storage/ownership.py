@@ -17,7 +17,6 @@ from storage.records.source import Source
 
 MATCHER: Final = "matcher"
 PRUNER: Final = "pruner"
-HUB: Final = "hub"
 HEARTBEAT: Final = "heartbeat"
 NOBODY: Final = View(-1, 0.0, ())
 C = TypeVar("C")

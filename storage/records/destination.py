@@ -125,8 +125,7 @@ class Destination(Struct, frozen=True):
         """Record that the missed matches after one position and up to another now wait or were sent."""
         if self.missed_after is None or not after <= self.missed_after <= to:
             return self
-        open = self.enabled and self.state != "disabled"
-        return replace(self, missed_after=None if whole and open else to)
+        return replace(self, missed_after=None if whole and self.works else to)
 
 
 Result = Literal["sent", "retry", "given_up"]

@@ -27,26 +27,16 @@ from storage.records.identity import Millis, Seq, SourceId, seq_of
 from storage.records.tiers import TIERS, Kind, SourceType
 
 
-class _Id(Struct, gc=False):
+class _Names(Struct, gc=False):
+    """The fields of an event that are read alone, and the events of a digest."""
+
     id: str = ""
-
-
-class _Tags(Struct, gc=False):
     tags: tuple[str, ...] = ()
-
-
-class _Story(Struct, gc=False):
     story: str = ""
+    events: list[_Names] = []
 
 
-class _Events(Struct, gc=False):
-    events: list[_Id] = []
-
-
-_decode_events = msgspec.json.Decoder(_Events).decode
-_decode_id = msgspec.json.Decoder(_Id).decode
-_decode_story = msgspec.json.Decoder(_Story).decode
-_decode_tags = msgspec.json.Decoder(_Tags).decode
+_decode = msgspec.json.Decoder(_Names).decode
 
 
 def id_in(body: bytes) -> str:
@@ -55,19 +45,19 @@ def id_in(body: bytes) -> str:
     >>> id_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
     'x'
     """
-    return _decode_id(body).id
+    return _decode(body).id
 
 
 def story_in(body: bytes, seq: Seq) -> Seq:
     """Return the position of the first event of the story; `seq` (the event's position) if the body names no story."""
-    story = _decode_story(body).story
+    story = _decode(body).story
     return seq_of(story) if story else seq
 
 
 def first_seq_in(body: bytes, seq: Seq) -> Seq:
     """Return the position of a body's first event; `seq` if none is readable."""
     try:
-        return seq_of(_decode_events(body).events[0].id)
+        return seq_of(_decode(body).events[0].id)
     except (msgspec.MsgspecError, ValueError, IndexError):
         return seq
 
@@ -78,7 +68,7 @@ def tags_in(body: bytes) -> tuple[str, ...]:
     >>> tags_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
     ('topic:a',)
     """
-    return _decode_tags(body).tags
+    return _decode(body).tags
 
 
 ValueType = Literal["money", "number", "percent", "date", "time", "version", "availability"]

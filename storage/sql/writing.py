@@ -404,8 +404,7 @@ class WritingThread:
     def _fail(self, why: str) -> None:
         for ticket in self._batch:
             ticket.error = Unavailable(why)
-        batch, self._batch = self._batch, []
-        self._call_soon(self._wake, batch, 0)
+        self._answer()
 
     def _guarded(self, what: Callable[[], object]) -> None:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -183,14 +183,11 @@ def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | Non
     return vault, warnings
 
 
-class SqliteKeys(CommandKeys):
-    """The keys of a folder, with or without a running server. Used as a context."""
+class SqliteKeys(CommandKeys, AbstractContextManager["SqliteKeys"]):
+    """The keys of a folder, with or without a running server."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path, named: Vault | None = None) -> None:
         self._connection, self._folder, self._named = connection, folder, named
-
-    def __enter__(self) -> SqliteKeys:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()

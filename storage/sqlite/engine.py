@@ -47,7 +47,7 @@ from storage.retention import FreeSpace
 from storage.secrets import Connection, Vault, mark, seal_plain
 from storage.sql.writing import Pool, Space, Ticket, Transaction, WritingThread
 from storage.sqlite.master_key import NEXT, OWN
-from storage.sqlite.ownership import entrust
+from storage.sqlite.ownership import entrust, opened
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -212,25 +212,16 @@ _DIGITS = 20  # a 63-bit position at fixed width, so that a new mark overwrites 
 def prepare(folder: Path) -> Path:
     """Make folder (0700) and database (0600) before SQLite copies its mode to the WAL. Raises Exposed, OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _open(folder, os.O_DIRECTORY) as fd:
+    with opened(folder, os.O_DIRECTORY) as fd:
         _restrict(fd, 0o700)
     database = folder / DATABASE
     _touch(database)
     _refuse(folder, 0o002)  # with write access, others could replace the database; a mounted volume may have a group
     for path in (database, *(folder / name for name in (OWN, NEXT) if (folder / name).exists())):
-        with _open(path, os.O_NOFOLLOW) as fd:
+        with opened(path, os.O_NOFOLLOW) as fd:
             _restrict(fd, 0o600)
         _refuse(path, 0o077)
     return database
-
-
-@contextmanager
-def _open(path: Path, flags: int) -> Iterator[int]:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -266,11 +257,17 @@ class FolderLock:
             os.close(self._fd)
             self._fd = None
 
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *exc: object) -> None:
+        self.release()
+
 
 @contextmanager
 def opening(folder: Path) -> Iterator[None]:
     """Let one process at a time open or create the folder's contents; others wait for that moment."""
-    with _open(folder, os.O_DIRECTORY) as fd:
+    with opened(folder, os.O_DIRECTORY) as fd:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
 

@@ -18,13 +18,19 @@ from typing import IO
 ROOT = 0
 
 
-def sync(path: Path) -> None:
-    """Make a file or a folder's names durable: a power cut could bring back a replaced file. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+@contextmanager
+def opened(path: Path, flags: int = 0) -> Iterator[int]:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
     try:
-        os.fsync(fd)
+        yield fd
     finally:
         os.close(fd)
+
+
+def sync(path: Path) -> None:
+    """Make a file or a folder's names durable: a power cut could bring back a replaced file. Raises OSError."""
+    with opened(path) as fd:
+        os.fsync(fd)
 
 
 @contextmanager

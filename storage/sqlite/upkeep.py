@@ -316,10 +316,7 @@ def rotate(
     without `fresh`, else the same errors as `open_sqlite`; nothing has changed then.
     """
     database = engine.prepare(folder)
-    lock = engine.FolderLock(folder)
-    with engine.opening(folder), ExitStack() as undo, engine.translated():
-        lock.acquire()
-        undo.callback(lock.release)
+    with engine.opening(folder), engine.FolderLock(folder), ExitStack() as undo, engine.translated():
         connection = connect(database, engine.COMMAND)
         undo.callback(connection.close)
         old = None

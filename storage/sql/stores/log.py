@@ -219,15 +219,6 @@ def newest_heartbeat(connection: Connection) -> Seq:
     return found(connection, Seq, _NEWEST_HEARTBEAT) or START
 
 
-def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int) -> int:
-    if (over := connection.execute(_OVER, (keep,)).fetchone()) is None:
-        return 0
-    expired = connection.execute(_OLDEST_HEARTBEATS, (over[0], before, limit)).fetchall()
-    for row in expired:
-        connection.execute("DELETE FROM log WHERE seq=?", row)
-    return len(expired)
-
-
 SAMPLE = 50  # newest events of a source whose bodies are measured
 MEASURED = 200  # sources with most events, among which the heaviest are found
 _NUMBER = "SELECT key FROM source_key WHERE id=?"
@@ -236,19 +227,6 @@ _MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDE
 _COUNTS = """SELECT k.id, l.source, l.events FROM (
     SELECT source, count(*) AS events FROM log GROUP BY source ORDER BY events DESC, source LIMIT ?
 ) l JOIN source_key k ON k.key=l.source"""
-
-
-def held(connection: Connection, source: SourceId) -> SourceSize:
-    if (key := connection.execute(_NUMBER, (source,)).fetchone()) is None:
-        return SourceSize(0, 0)
-    (events,) = connection.execute(_COUNT, key).fetchone()
-    return _estimate(connection, key[0], events)
-
-
-def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
-    counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
-    found = {SourceId(id): _estimate(connection, key, events) for id, key, events in counted}
-    return dict(sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))[:limit])
 
 
 def _estimate(connection: Connection, key: int, events: int) -> SourceSize:
@@ -573,7 +551,11 @@ class EventLog(Store):
     def forget_heartbeats(self, transaction: Transaction, before: Seq, keep: int, limit: int, lease: Lease) -> int:
         """Delete at most `limit` heartbeats before `before`, but not the newest `keep`. The floor stays."""
         transaction.fence(lease)
-        return forget_heartbeats(transaction.connection, min(before, LAST), keep, limit)
+        if (over := transaction.execute(_OVER, (keep,)).fetchone()) is None:
+            return 0
+        expired = transaction.execute(_OLDEST_HEARTBEATS, (over[0], min(before, LAST), limit)).fetchall()
+        transaction.executemany("DELETE FROM log WHERE seq=?", expired)
+        return len(expired)
 
     async def room(self) -> FreeSpace:
         """Return approximately how many bytes the storage takes, including other tables, and how many are free."""
@@ -584,13 +566,20 @@ class EventLog(Store):
         job = fenced(lease, lambda it: self._space.give_back(it.connection, limit))
         return await self._writer.submit(job, rows=writing.MOST_ROWS)
 
-    async def held(self, source: SourceId) -> SourceSize:
+    @read_only
+    def held(self, connection: Connection, source: SourceId) -> SourceSize:
         """Return a source's share of the log. Events are counted; bytes are estimated from the newest ones."""
-        return await self._readers.run(partial(held, source=source))
+        if (key := connection.execute(_NUMBER, (source,)).fetchone()) is None:
+            return SourceSize(0, 0)
+        (events,) = connection.execute(_COUNT, key).fetchone()
+        return _estimate(connection, key[0], events)
 
-    async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
+    @read_only
+    def heaviest(self, connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
         """Return sources of many events, heaviest first, deleted ones and notices too. Scans a whole index."""
-        return await self._readers.run(partial(heaviest, limit=limit))
+        counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
+        found = {SourceId(id): _estimate(connection, key, events) for id, key, events in counted}
+        return dict(sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))[:limit])
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Count the events between two positions, without practice and heartbeats. Reads all of them."""

@@ -31,7 +31,7 @@ _SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address
 _BY_HASH = _SESSION + " AND s.sha256=?"
 _ALL = _SESSION + " ORDER BY s.seen_at DESC, s.id"
 _OPEN = "INSERT INTO session(id, sha256, created_at, seen_at, agent, address, person) VALUES(?,?,?,?,?,?,?)"
-_TOTP = "SELECT totp FROM person WHERE id=?"
+_TOTP = "SELECT totp FROM person WHERE id=? AND totp IS NOT NULL"
 _PASSWORD = "SELECT hashed, set_at FROM password"  # noqa: S105 - a query
 _LINK = "SELECT sha256, created_at FROM set_up_link"
 _SET_PASSWORD = """INSERT INTO password(one, hashed, set_at) VALUES(1,?,?)
@@ -45,20 +45,20 @@ class People(Store):
     """The dashboard's password, the link to set it, and the sessions. The next call sees changes by commands."""
 
     async def password(self) -> Password | None:
-        return await self._readers.run(read_password)
+        return await self._first(Password, _PASSWORD)
 
     async def link(self) -> SetUpLink | None:
-        return await self._readers.run(_read_link)
+        return await self._first(SetUpLink, _LINK)
 
     async def offer(self, link: SetUpLink) -> None:
-        await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
+        await write_one(self._writer, _OFFER, link.sha256, link.created_at)
 
     @in_transaction()
     def settle(
         self, transaction: Transaction, password: Password, session: Session, *, link: str | None = None
     ) -> bool:
         """Set the password, end all sessions, open this one. With `link` (SHA-256): only if unused, and use it up."""
-        waits = _read_link(transaction.connection)
+        waits = found(transaction, SetUpLink, _LINK)
         if link is not None and (waits is None or waits.sha256 != link):
             return False
         transaction.execute(_SET_PASSWORD, (password.hashed, password.set_at))
@@ -70,7 +70,7 @@ class People(Store):
     @in_transaction()
     def sign_in(self, transaction: Transaction, session: Session, under: Password) -> bool:
         """Open a session unless the password has changed; return whether it was opened."""
-        if read_password(transaction.connection) != under:
+        if found(transaction, Password, _PASSWORD) != under:
             return False
         transaction.execute(_OPEN, _row(session))
         return True
@@ -96,18 +96,6 @@ class People(Store):
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete at most `limit` expired sessions; return how many."""
         return await write_one(self._writer, _ENDED, now - access.LIFE, now - access.IDLE, limit, rows=limit)
-
-
-def read_password(connection: Connection) -> Password | None:
-    return found(connection, Password, _PASSWORD)
-
-
-def insert_link(connection: Connection, link: SetUpLink) -> None:
-    connection.execute(_OFFER, (link.sha256, link.created_at))
-
-
-def _read_link(connection: Connection) -> SetUpLink | None:
-    return found(connection, SetUpLink, _LINK)
 
 
 def _row(session: Session) -> tuple[object, ...]:
@@ -252,7 +240,7 @@ class Accounts(Store):
         return True
 
     async def totp(self, person_id: str) -> bytes | None:
-        sealed = await self._first(_box, _TOTP, person_id)
+        sealed = await self._first(bytes, _TOTP, person_id)
         return None if sealed is None else self._vault.open(TOTP.kind, person_id, sealed)
 
     async def set_totp(self, person_id: str, secret: bytes | None) -> bool:
@@ -262,7 +250,7 @@ class Accounts(Store):
     @in_transaction()
     def use_totp(self, transaction: Transaction, person_id: str, stored: bytes, secret: bytes) -> bool:
         """Replace the secret if it is still `stored`; return whether it was. So of two uses of a code, one succeeds."""
-        sealed = found(transaction, _box, _TOTP, person_id)
+        sealed = found(transaction, bytes, _TOTP, person_id)
         if sealed is None or self._vault.open(TOTP.kind, person_id, sealed) != stored:
             return False
         sealed = self._vault.seal(TOTP.kind, person_id, secret)
@@ -323,14 +311,9 @@ def _is_last(connection: Connection, person_id: str) -> bool:
     return not connection.execute(_OWNERS, (person_id,)).fetchone()[0]
 
 
-def _box(sealed: bytes | None) -> bytes | None:
-    return sealed
-
-
 def _person(*row: object) -> Person:
-    fields = ("id", "name", "email", "role", "created_at", "issuer", "subject", "hashed", "totp", "disabled")
-    named = dict(zip(fields, row, strict=True))
-    return msgspec.convert(named | {"totp": bool(named["totp"]), "disabled": bool(named["disabled"])}, Person)
+    named = dict(zip(Person.__struct_fields__, row, strict=True))
+    return msgspec.convert(named, Person, strict=False)  # 0 and 1 are truth values
 
 
 T = TypeVar("T")
@@ -440,10 +423,10 @@ class CommandKeys:
         return self._run(lambda connection: connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0)
 
     def password(self) -> Password | None:
-        return self._run(read_password)
+        return self._run(lambda connection: found(connection, Password, _PASSWORD))
 
     def offer(self, link: SetUpLink) -> None:
-        self._run(lambda connection: insert_link(connection, link))
+        self._run(lambda connection: connection.execute(_OFFER, (link.sha256, link.created_at)))
 
 
 def insert_key(connection: Connection, key: ApiKey) -> None:
