@@ -25,22 +25,14 @@ from supervision import Mailbox
 Kind = Literal["part", "destination"] | SourceType
 Sort = Literal["worst", "path", "name", "health", "since", "mailbox", "rate", "restarts", "next", "error"]
 ERROR_CAP = 200
-_RANK: dict[PartState, int] = {
-    "quarantined": 0,
-    "backoff": 1,
-    "failing": 2,
-    "resting": 3,
-    "throttled": 6,
-    "overdue": 6,
-    "ended": 6,
-    "stopping": 6,
-    "starting": 6,
-    "held": 7,
-    "new": 7,
-    "ok": 7,
-    "paused": 8,
-}
 _ROTTEN, _DEGRADED, _UNEASY, WELL = 4, 5, 6, 7
+_WORST: tuple[PartState, ...] = ("quarantined", "backoff", "failing", "resting")
+_RANK: dict[PartState, int] = {
+    **{state: rank for rank, state in enumerate(_WORST)},
+    **dict.fromkeys(("throttled", "unrendered", "overdue", "ended", "stopping", "starting"), _UNEASY),
+    **dict.fromkeys(("held", "new", "ok"), WELL),
+    "paused": WELL + 1,
+}
 
 
 class ChildSummary(NamedTuple):

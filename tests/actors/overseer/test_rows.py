@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -27,6 +27,10 @@ def a_row(**changes: Any) -> Row:
         "title": "Kettles of steel",
     }
     return Row(**plain | changes)
+
+
+def test_every_state_has_its_place_in_the_order() -> None:
+    assert min(get_args(PartState), key=lambda state: badness(a_row(state=state))) == "quarantined"
 
 
 def test_the_worst_state_comes_first() -> None:
