@@ -393,19 +393,18 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> kind.D
     async def send(
         transport: kind.DeliveryTransport, destination: Destination, payload: kind.DeliveryPayload, world: World
     ) -> Answer:
-        server, language = _required_server(mail), language_of(destination)
+        envelope, language = _envelope(mail, destination, world), language_of(destination)
         notification = await kind.render_delivery(world, LIMITS, destination.values, payload, language)
         is_event = notification.items and not notification.is_digest
         thread = f"{notification.items[0].source}.{destination.id}" if is_event else ""
-        envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
-        message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, language)
+        own = notification._replace(id=f"{payload.id}.{destination.id}")
+        message = mail_message_of(own, envelope._replace(thread=thread), language)
         return await _submit(mail, transport, message, envelope)
 
     async def invite(transport: kind.DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
         id = f"{destination.id}.{world.entropy(6).hex()}"
-        server, language = _required_server(mail), language_of(destination)
-        envelope = _envelope(mail, server, destination, world)
+        envelope, language = _envelope(mail, destination, world), language_of(destination)
         texts = MailTexts(*map(language.translate, MailTexts()))
         invitation = _new_message(envelope, texts.question, id)
         intro = texts.wish % {"what": one_line(language.translate(about))}
@@ -438,7 +437,8 @@ def _required_server(mail: Mail) -> MailServer:
     return mail.server
 
 
-def _envelope(mail: Mail, server: MailServer, destination: Destination, world: World) -> Envelope:
+def _envelope(mail: Mail, destination: Destination, world: World) -> Envelope:
+    server = _required_server(mail)
     unsubscribe = f"{mail.public}/mail/{destination.id}/{destination.values.get(LINK, '')}"
     return Envelope(server.sender, recipient_of(destination.url), world.now(), unsubscribe)
 

@@ -16,13 +16,14 @@ Bounds: 4 KiB a cookie; 50 cookies and 16 KiB of cookies that were set, not coun
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from actors.egress.headers import collect, sent_at
 from actors.egress.url import Url
 
 MOST, MOST_BYTES = 50, 16 << 10
@@ -82,6 +83,17 @@ def set_by(raw: Iterable[tuple[bytes, bytes]], sent: float, wall: float) -> SetC
     """Return the cookies that a response's headers set. sent: its time by the server's clock; wall: by ours."""
     lines = tuple(value.decode("latin-1") for name, value in raw if name.lower() == b"set-cookie")
     return SetCookies(lines[:MOST], round(1000 * (sent - wall))) if lines else NOTHING_SET
+
+
+def pass_cookies(
+    raw: Sequence[tuple[bytes, bytes]], status: int, on_cookies: CookieCallback | None, wall: float
+) -> Mapping[str, str]:
+    """Pass on a response's cookies, if any; return its headers by name."""
+    headers = collect(raw)
+    sets = set_by(raw, sent_at(headers, wall), wall)
+    if on_cookies is not None and sets.lines:
+        on_cookies(sets, status)
+    return headers
 
 
 def parse_cookies(header: str) -> Jar:

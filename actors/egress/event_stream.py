@@ -15,14 +15,14 @@ from http import HTTPStatus
 import h11
 import trio
 
-from actors.egress.cookies import CookieCallback
+from actors.egress.cookies import CookieCallback, pass_cookies
 from actors.egress.failures import Blame, CheckFailed, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import retry_after, sendable, sent_at, user_agent
 from actors.egress.http import RedirectElsewhere, Sign, redirect
 from actors.egress.stream_lines import KIND_NAMES, StreamLines, kind_of
 from actors.egress.url import Url
-from actors.egress.websocket import BROKEN, FramesStatistics, HeaderPairs, SessionEnded, broken, drop, pass_cookies
+from actors.egress.websocket import BROKEN, FramesStatistics, HeaderPairs, SessionEnded, broken, drop
 from actors.settings import Settings
 from actors.world import World
 
@@ -172,7 +172,7 @@ async def _request(stream: trio.abc.Stream, connection: h11.Connection, request:
 def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | None, world: World) -> str:
     """Return the Content-Type of a streaming response. Raises CheckFailed, RedirectElsewhere."""
     status = response.status_code
-    headers = pass_cookies(response.headers.raw_items(), status, on_cookies, world)
+    headers = pass_cookies(response.headers.raw_items(), status, on_cookies, world.wall())
     if is_redirect(status) and "location" in headers:
         raise RedirectElsewhere(redirect(url, headers["location"]), (url.text,))
     if status == HTTPStatus.NO_CONTENT:

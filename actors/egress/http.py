@@ -15,7 +15,7 @@ from math import inf
 import httpx
 import trio
 
-from actors.egress.cookies import CookieCallback, set_by
+from actors.egress.cookies import CookieCallback, pass_cookies
 from actors.egress.decoding import ACCEPT_ENCODING, Body, DecodingError, TooLarge
 from actors.egress.failures import Blame, CheckFailed, CheckRefused, PostMethod, PostResult, failure, is_redirect
 from actors.egress.guard import Guard
@@ -175,12 +175,9 @@ class HttpClient:
             headers_sent += [(name.encode(), value.encode()) for name, value in await self.sign(method, url)]
         response = await self._send(method, url, headers_sent, request.body, request.steps)
         try:
-            headers, status = collect(response.extensions["headers"]), response.status_code
+            status, wall = response.status_code, self._world.wall()
             request.steps.answered(status)
-            wall = self._world.wall()
-            sets = set_by(response.extensions["headers"], sent_at(headers, wall), wall)
-            if request.on_cookies is not None and sets.lines:
-                request.on_cookies(sets, status)
+            headers = pass_cookies(response.extensions["headers"], status, request.on_cookies, wall)
             if is_redirect(status) and "location" in headers:
                 if is_post:
                     why = f"{POST_REDIRECTED} ({headers['location'][:200]})"

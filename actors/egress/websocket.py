@@ -34,11 +34,11 @@ from wsproto.connection import ConnectionState
 from wsproto.frame_protocol import CloseReason as Code
 from wsproto.utilities import ProtocolError
 
-from actors.egress.cookies import CookieCallback, set_by
+from actors.egress.cookies import CookieCallback, pass_cookies
 from actors.egress.decoding import TooLarge, inflated
 from actors.egress.failures import Blame, CheckFailed, failure, in_words, is_redirect
 from actors.egress.guard import Guard
-from actors.egress.headers import collect, retry_after, sent_at, user_agent
+from actors.egress.headers import retry_after, sent_at, user_agent
 from actors.egress.url import Url
 from actors.settings import Settings
 from actors.world import World
@@ -310,16 +310,16 @@ class Frames:
         with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionClosed):
             if self._connection.open:
                 await self._connection._send(events.CloseConnection(code=1000))
-                await self._take_on(MOST_LEFT)
+                await self._take_on()
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             self._reading.cancel()
             await self._read.wait()
             await trio.aclose_forcefully(self._stream)
             with suppress(ConnectionClosed):
-                await self._take_on(MOST_LEFT)  # messages read ahead, if the server closed first or did not reply
+                await self._take_on()  # messages read ahead, if the server closed first or did not reply
 
-    async def _take_on(self, most: int) -> None:
-        until = self._size + most
+    async def _take_on(self) -> None:
+        until = self._size + MOST_LEFT
         while self._size <= until:
             self._unread += self._texts(self._waiting or await self._connection.take())
 
@@ -412,7 +412,7 @@ async def open_websocket(
             connection = WSConnection(ConnectionType.CLIENT)
             answer = await _shake(stream, connection, asked)
             raw = answer.headers if isinstance(answer, events.RejectConnection) else answer.extra_headers
-            headers = pass_cookies(raw, getattr(answer, "status_code", 101), on_cookies, world)
+            headers = pass_cookies(raw, getattr(answer, "status_code", 101), on_cookies, world.wall())
             if isinstance(answer, events.RejectConnection):
                 raise _refused(headers, answer.status_code, world)
     except trio.TooSlowError:
@@ -456,15 +456,6 @@ async def _shake(
             says = f"{in_words(error)}: the server chose one that was not offered; name it in `subprotocols`"
             raise CheckFailed(Blame.REMOTE_PERMANENT, says) from None
         raise CheckFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
-
-
-def pass_cookies(raw: HeaderPairs, status: int, on_cookies: CookieCallback | None, world: World) -> Mapping[str, str]:
-    """Pass on a response's cookies, if any; return its headers by name."""
-    headers, wall = collect(raw), world.wall()
-    sets = set_by(raw, sent_at(headers, wall), wall)
-    if on_cookies is not None and sets.lines:
-        on_cookies(sets, status)
-    return headers
 
 
 async def drop(stream: trio.abc.Stream | None) -> None:
