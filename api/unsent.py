@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from werkzeug.datastructures import Headers
@@ -138,9 +137,7 @@ class Outgoing:
             self._unsent.owe(asker, size)
         self._held = asker, size
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         if self._held is not None:
             self._unsent.free(*self._held)
 

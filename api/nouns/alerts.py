@@ -21,7 +21,8 @@ from msgspec import Meta, Struct, structs
 
 from actors.errors import Conflict, DomainError, NotFound, Overloaded, Unprocessable
 from actors.inheritance import defaults_of
-from actors.messages.declaring import Time, made_of
+from actors.messages.declaring import Declared, Time, made_of
+from actors.messages.declaring import record_of as shown_of
 from actors.messages.views import SourceSelection
 from actors.notification.headline import ListedEvent
 from actors.query import AnalysedText, QueryError, UnknownLanguage, matches, parse
@@ -340,13 +341,10 @@ class Highlights(Struct, frozen=True):
     diff: tuple[DiffExcerpt, ...] = ()
 
 
-class PreviewMatch(Struct, frozen=True, kw_only=True):
+@shown_of(ListedEvent, "id source_id title url")
+class PreviewMatch(Declared, frozen=True, kw_only=True):
     """A matching event. `matched`: the terms of the query that it contains."""
 
-    id: str
-    source_id: str
-    title: str
-    url: str
     emitted_at: Time
     matched: tuple[str, ...]
     highlights: Highlights

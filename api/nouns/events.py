@@ -407,8 +407,8 @@ async def of_event(call: OperationContext, id: str) -> EventPictures:
 async def picture(call: OperationContext, id: str, side: Side) -> Picture:
     """Return the picture of the page before or after an event. Raises NotFound."""
     event = await named(call, id)
-    kept = EventPictures(*await call.context.storage.pictures.around(event.source, event.seq))
-    wanted = kept.before if side == "before" else kept.after
+    before, after = await call.context.storage.pictures.around(event.source, event.seq)
+    wanted = before if side == "before" else after
     found = None if wanted is None else await call.context.storage.pictures.get(event.source, wanted.seq)
     return existing(found, NO_SCREENSHOT)
 

@@ -28,7 +28,6 @@ from storage.records.destination import Destination
 from storage.records.publication import Publication
 from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, TagDefaults, tag_of
-from supervision import Reply
 
 LONGEST = 100  # the longest tag, in characters
 NO_TAG = "There is no such tag: write <namespace>:<value>, or a word."
@@ -100,17 +99,13 @@ async def put(call: OperationContext, text: str, settings: TagSettings, expected
 
 async def delete(call: OperationContext, text: str, expected: Expected = None) -> None:
     """Delete the defaults of a tag; its sources keep the tag. Raises NotFound, Stale."""
-    tag = tag_in(text)
-    await _set(call, tag, None, expected)
+    await _set(call, tag_in(text), None, expected)
 
 
 async def _set(
     call: OperationContext, tag: str, settings: TagSettings | None, expected: Expected
 ) -> TagDefaults | None:
-    def message(reply: Reply[TagDefaults | None]) -> SetTagDefaults:
-        return SetTagDefaults(tag, settings, reply, expected, call.by)
-
-    return await sources.ask_registry(call, message, looks=True)
+    return await sources.ask_registry(call, lambda it: SetTagDefaults(tag, settings, it, expected, call.by), looks=True)
 
 
 def settings_of(defaults: TagDefaults) -> TagSettings:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Raw, Struct
 
-from actors.messages.declaring import Time, made_of
+from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported_changes, series_of
 from actors.versions import Arrivals
 from api.nouns import sources
@@ -42,13 +42,10 @@ class ValuePoint(Struct, frozen=True, kw_only=True):
     until: Time | None = None
 
 
-class ValueSeries(Struct, frozen=True, kw_only=True):
+@record_of(Series, "type label path unit")
+class ValueSeries(Declared, frozen=True, kw_only=True):
     """The values of one item, oldest first."""
 
-    type: ValueType
-    label: str
-    path: str
-    unit: str
     lowest: ValuePoint | None
     highest: ValuePoint | None
     points: tuple[ValuePoint, ...]

@@ -14,14 +14,14 @@ import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.errors import Conflict, NotFound
-from actors.messages.declaring import Time
+from actors.messages.declaring import Time, made_of
 from actors.versions import DiffParagraph, Paragraph, aligned, compared, undo
 from api.nouns import sources
 from api.nouns.context import OperationContext, existing
 from api.nouns.events import END, NO_SCREENSHOT
 from api.route import Answer, Call, Routes
 from storage.records.event import Context, Delta, Filter, Picture, Spans
-from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
+from storage.records.identity import Millis, Seq, SourceId, millis_of
 from storage.records.tiers import Kind
 
 _Id = Annotated[str, Meta(max_length=40)]
@@ -218,8 +218,7 @@ MOST_STEPS = 2_000
 
 
 def _version(one: Version) -> KeptVersion:
-    at = None if one.at is None else rfc3339(one.at)
-    return KeptVersion(version=one.id, at=at, event_id=one.event or None, says=one.says, kept=one.kept)
+    return made_of(KeptVersion, one, version=one.id, event_id=one.event or None)
 
 
 def _step(step: DiffParagraph) -> VersionStep:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct
 
 from actors.errors import Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
-from actors.messages.views import PushView, SourceExplanation, SourceView
+from actors.messages.views import PushView, Reason, SourceExplanation, SourceView
 from actors.query import QueryError, Texts, UnknownLanguage, decode_event, matches, parse
 from actors.signatures import CoverageReceipt, LoggedEvents, receipt_of, summarise
 from api.fields.queries import Cursor
@@ -30,7 +30,7 @@ from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc
 from storage.records.message import Message, joined, message
 from storage.records.publication import Retraction
 from storage.records.source import Source, Validators
-from storage.records.tiers import WATCHED, WITH_DIFF, WITH_ENTRIES, Kind, SourceType
+from storage.records.tiers import WATCHED, WITH_DIFF, WITH_ENTRIES, Kind
 from storage.sql.stores.log import EventLog
 from storage.sql.stores.sources import Sources
 
@@ -93,12 +93,10 @@ class AlertsMatched(Struct, frozen=True, kw_only=True):
 ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 
 
-class EventWhy(Struct, frozen=True, kw_only=True):
+@record_of(Event, "id source_id source_type")
+class EventWhy(Declared, frozen=True, kw_only=True):
     """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence."""
 
-    id: str
-    source_id: str
-    source_type: SourceType
     kind: ReasonKind
     says: str
     noted: bool
@@ -123,25 +121,19 @@ class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
     look: bool = False
 
 
-class KnownReason(Struct, frozen=True, kw_only=True):
+@record_of(Reason, "kind says at event_id text")
+class KnownReason(Declared, frozen=True, kw_only=True):
     """One known fact, as a sentence."""
 
-    kind: Literal[
-        "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
-    ]
     says: str
-    at: Time | None
     event_id: str | None
-    text: str
 
 
-class SourceWhy(Struct, frozen=True, kw_only=True):
+@record_of(Source, "id url title type")
+class SourceWhy(Declared, frozen=True, kw_only=True):
     """Why a text was not reported. `says`: the best reason and the state of the source. `reasons`: all known facts."""
 
-    id: str
-    url: str
     title: Annotated[str, Meta(description="The user's name for it, else its own title")]
-    type: SourceType
     says: str
     state: str
     reasons: tuple[KnownReason, ...]
@@ -310,10 +302,9 @@ def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, na
     says = joined([_says(event, kind, note, key), _compared(kind, note, before), _matched_alerts(alerts, named)])
     of_alerts = ((len(names), tuple(names[:MOST_NAMES]) if named else ()) for names in alerts)
     matched = [AlertsMatched(count=count, names=shown) for count, shown in of_alerts]
-    answer = EventWhy(
-        id=event.id,
-        source_id=event.source_id,
-        source_type=event.source_type,
+    answer = made_of(
+        EventWhy,
+        event,
         kind=kind,
         says=str(says),
         noted=note is not None,

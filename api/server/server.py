@@ -43,7 +43,7 @@ from api.keys import SCOPES
 from api.problems import MEDIA, Refusal
 from api.ratelimit import ConnectionLimit, LimitReached
 from api.server.http1 import Exchange, Fault, Http1, LiveStream, Park, probed, refused
-from api.server.wire import SecureWire, Wire, end_of, peer_of, wire_of
+from api.server.wire import SecureWire, Wire, end_of, peer_of
 from storage.records.access import ApiKey
 from storage.records.identity import Millis
 from supervision import Child, ChildSpec
@@ -249,7 +249,8 @@ class ServerConnections:
                 await self._turn_away(stream, str(full))
             else:
                 secure = stream if self._certificate is None else self._certificate.wrap(stream)
-                wire = wire_of(secure, self._settings.send_timeout)
+                patience = self._settings.send_timeout
+                wire = SecureWire(secure, patience) if isinstance(secure, trio.SSLStream) else Wire(secure, patience)
                 self._wires[wire] = guest
                 nursery.start_soon(self._live, wire, nursery)
 

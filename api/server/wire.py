@@ -158,7 +158,3 @@ class SecureWire(Wire):
     async def do_handshake(self) -> None:
         """Do the handshake. Raises trio.BrokenResourceError."""
         await self._secure.do_handshake()
-
-
-def wire_of(stream: trio.abc.Stream, patience: float) -> Wire:
-    return SecureWire(stream, patience) if isinstance(stream, trio.SSLStream) else Wire(stream, patience)
