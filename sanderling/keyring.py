@@ -159,18 +159,10 @@ def make_key(
 
 
 def key_document(key: ApiKey) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "name": key.name,
-        "prefix": key.prefix,
-        "scopes": list(key.scopes),
-        "rate_per_minute": key.rate_per_minute,
-        "burst": key.burst,
-        "created_at": rfc3339(key.created_at),
-        "last_used_at": None if key.last_used_at is None else rfc3339(key.last_used_at),
-        "expires_at": None if key.expires_at is None else rfc3339(key.expires_at),
-        "person": key.person or None,
-    }
+    shown = {name: getattr(key, name) for name in ("id", "name", "prefix", "scopes", "rate_per_minute", "burst")}
+    times = {name: getattr(key, name) for name in ("created_at", "last_used_at", "expires_at")}
+    shown |= {name: None if at is None else rfc3339(at) for name, at in times.items()}
+    return shown | {"scopes": list(key.scopes), "person": key.person or None}
 
 
 def signing_records(settings: Settings) -> list[dict[str, str]]:

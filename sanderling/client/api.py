@@ -15,7 +15,7 @@ import os
 import re
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -155,8 +155,8 @@ ADVICE: Final[Mapping[str, str]] = {
 """Advice by problem type, appended to the service's message."""
 
 
-class Client:
-    """Talks to one service; an async context manager. key: None on the admin socket. called: its name in errors."""
+class Client(AbstractAsyncContextManager["Client"]):
+    """Talks to one service. key: None on the admin socket. called: its name in errors."""
 
     def __init__(
         self,
@@ -181,9 +181,6 @@ class Client:
     def named(cls, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
         """Raises CommandFailed (USAGE) without a key."""
         return cls(url or variables.get("SANDERLING_URL") or DEFAULT_URL, _key(key_file, variables))
-
-    async def __aenter__(self) -> Client:
-        return self
 
     async def __aexit__(self, *exc: object) -> None:
         await self.aclose()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,23 +51,18 @@ def _report_flaws(found: Catalogue[Any]) -> None:
         notify(str(flaw))
 
 
-def kind_row(kind: DestinationKind) -> Sequence[str]:
-    return kind.id, kind.family, plain(kind.label), ", ".join(field.name for field in kind.fields) or "-"
-
-
 def kind_record(kind: DestinationKind) -> dict[str, Any]:
     names = ("name", "label", "help", "example", "default", "required", "private")
-    return {
-        "id": kind.id,
-        "label": kind.label,
-        "family": kind.family,
-        "where": kind.where,
-        "address": kind.address.label,
-        "fields": [{name: getattr(field, name) for name in names} for field in kind.fields],
-    }
+    shown = {name: getattr(kind, name) for name in ("id", "label", "family", "where")}
+    fields = [{name: getattr(field, name) for name in names} for field in kind.fields]
+    return shown | {"address": kind.address.label, "fields": fields}
 
 
-KIND_LIST = Listing[Any](("kind", "for", "name", "asks for"), kind_row, record=kind_record)
+KIND_LIST = Listing[Any](
+    ("kind", "for", "name", "asks for"),
+    lambda kind: (kind.id, kind.family, plain(kind.label), ", ".join(field.name for field in kind.fields) or "-"),
+    record=kind_record,
+)
 
 
 @kinds.command("show")

@@ -457,18 +457,16 @@ def _counted(number: int, thing: str) -> str:
 def _held(folder: Path) -> Iterator[None]:
     """Lock a folder, created if missing. On failure, remove the folders and the lock that were new."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    lock, lock_is_new = engine.FolderLock(folder), not (folder / engine.LOCK).exists()
+    lock_is_new = not (folder / engine.LOCK).exists()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock.acquire()
-        try:
-            yield
-        except BaseException:
-            if lock_is_new:  # unlink it while locked: later it may be another process's
-                (folder / engine.LOCK).unlink(missing_ok=True)
-            raise
-        finally:
-            lock.release()
+        with engine.FolderLock(folder):
+            try:
+                yield
+            except BaseException:
+                if lock_is_new:  # unlink it while locked: later it may be another process's
+                    (folder / engine.LOCK).unlink(missing_ok=True)
+                raise
     except BaseException:
         for path in missing:
             with suppress(OSError):  # not empty any more
@@ -641,21 +639,17 @@ def migrate(folder: Path) -> Need:
     found, database = need(folder), folder / DATABASE
     if found.nothing:
         return found
-    lock, named = engine.FolderLock(folder), named_vault(environ())
-    with working_in(folder), engine.opening(folder):
-        lock.acquire()
-        try:
-            if found.copied and not upkeep.rebuild(database):
-                raise CommandFailed(
-                    f"{database} could not be copied: {found.needed >> 20} MiB are needed and {found.free >> 20} free, "
-                    "without other readers. Nothing has changed; try again.",
-                    Exit.TRY_AGAIN,
-                )
-            with closing(connect(database, engine.WRITER)) as connection, engine.translated():
-                upkeep.upgrade(connection, database, unlock(connection, folder, named).vault)
-                upkeep.scrub(connection)
-        finally:
-            lock.release()
+    named = named_vault(environ())
+    with working_in(folder), engine.opening(folder), engine.FolderLock(folder):
+        if found.copied and not upkeep.rebuild(database):
+            raise CommandFailed(
+                f"{database} could not be copied: {found.needed >> 20} MiB are needed and {found.free >> 20} free, "
+                "without other readers. Nothing has changed; try again.",
+                Exit.TRY_AGAIN,
+            )
+        with closing(connect(database, engine.WRITER)) as connection, engine.translated():
+            upkeep.upgrade(connection, database, unlock(connection, folder, named).vault)
+            upkeep.scrub(connection)
     return found
 
 

@@ -13,11 +13,10 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from errno import ENOSPC
 from functools import partial
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from sqlite3 import Connection
 from statistics import median
@@ -33,6 +32,7 @@ from actors.extras import always_on
 from actors.setting_table import declared, with_values
 from actors.settings import Settings, parsed
 from actors.world import ResolveFailed, Resolver
+from api.peers import ip_in
 from sanderling.client.api import at_socket, running_at, settings_at, unlike
 from sanderling.data_folder import STAGE, named_vault, unfinished
 from sanderling.engines import engine_of
@@ -340,7 +340,7 @@ def watched_hosts(patient: DoctorContext) -> Sequence[str]:
     except (StorageError, sqlite3.Error, OSError):
         return ()
     hosts = dict.fromkeys(urlsplit(url).hostname or "" for (url,) in rows)
-    return [host for host in hosts if host not in ("", "localhost") and _address(host) is None][:ASKED]
+    return [host for host in hosts if host not in ("", "localhost") and ip_in(host) is None][:ASKED]
 
 
 async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
@@ -352,12 +352,6 @@ async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
         return ResolveFailed(f"no answer after {WITHIN:g} s", local=True)
     except ResolveFailed as error:
         return None if host == NOBODYS and not error.local else error
-    return None
-
-
-def _address(host: str) -> IPv4Address | IPv6Address | None:
-    with suppress(ValueError):
-        return ip_address(host)
     return None
 
 
@@ -376,7 +370,7 @@ def guard(patient: DoctorContext) -> Iterator[Finding]:
 def tls(patient: DoctorContext) -> Iterator[Finding]:
     settings = patient.settings
     if not settings.tls_cert:
-        own = _address(settings.host)
+        own = ip_in(settings.host)
         is_own = settings.host == "localhost" if own is None else own.is_loopback
         if not is_own and not settings.base_url.startswith("https://"):
             do = "Set tls_cert and tls_key, or a proxy in front with base_url = https://... (docs/operating.md)."
@@ -493,8 +487,7 @@ async def findings(
                 if isinstance(answers, Iterator):
                     found += answers
                 else:
-                    async for answer in answers:
-                        found.append(answer)
+                    found += [answer async for answer in answers]
             except (OSError, StorageError, CommandFailed, ValueError) as error:
                 found.append(_unasked(what, error))
     return found
