@@ -18,8 +18,8 @@ SCOPES = {
     "alerts:read": "see alerts, deliveries; with stream:read, try queries; with sources:read, try templates",
     "alerts:write": "delete alerts and destinations; with stream:read, also add and edit them, and replay "
     "(they send events); with alerts:read, also rotate signing secrets",
-    "bins:read": "see webhook bins and their captures",
-    "bins:write": "make and delete webhook bins",
+    "bins:read": "see test inboxes and their captures",
+    "bins:write": "make and delete test inboxes",
     "publications:read": "see publications, with their secret addresses",
     "publications:write": "delete publications; with stream:read, also publish and change them (they show events)",
     "admin": "see the figures and the parts of the running service, and act on them",

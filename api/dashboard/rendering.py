@@ -64,7 +64,7 @@ PLACES = (
     NavigationItem("/activity", noted("Activity"), "v", group=_SET_UP),
     NavigationItem("/keys", noted("API keys"), "k", group=_DEVELOPERS),
     NavigationItem("/apps", noted("Connected apps"), "c", group=_DEVELOPERS),
-    NavigationItem("/webhook-bins", noted("Bins"), "b", group=_DEVELOPERS),
+    NavigationItem("/webhook-bins", noted("Test inboxes"), "b", group=_DEVELOPERS),
     NavigationItem("/system", noted("System"), "y", group=_DEVELOPERS),
 )
 

@@ -23,7 +23,7 @@ from storage.records.destination import WEBHOOK
 
 MODE_WORDS = {"instant": noted("at once"), "15min": noted("every 15 min")}
 MODE_WORDS |= {"hourly": noted("hourly"), "daily": noted("daily")}
-BIN = noted("Webhook bin")  # the label of a bin created for an alert
+BIN = noted("Test inbox")  # the label of a bin created for an alert
 _CHECKED = noted(
     "Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."
 )
@@ -188,7 +188,7 @@ async def deliver(visit: Visit, form: Any, new: wire.NewAlert, *, there: str = "
         says = say("Alert created, but not its destination: %(reason)s", reason=translated(error.detail))
         asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
         return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
-    name = say("a new bin") if to == "bin" else made.destination.label
+    name = say("a new test inbox") if to == "bin" else made.destination.label
     secret = signing_secret(made.destination.label, made.secret) if made.secret else None
     return Go(there, say("Alert created. Its matches go to %(name)s.", name=name) + holds, secret=secret)
 

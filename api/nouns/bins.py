@@ -1,4 +1,4 @@
-"""Webhook bins as destinations: make one, list them, and find the destinations that deliver to each.
+"""Test inboxes as destinations: make one, list them, and find the destinations that deliver to each.
 
 Bins are read in `extras/inbox`.
 """
@@ -27,7 +27,7 @@ async def every(call: OperationContext) -> Sequence[Bin]:
 
 
 async def new_address(call: OperationContext) -> str:
-    """Make a bin; return its URL. Raises Conflict."""
+    """Make a test inbox; return its URL. Raises Conflict."""
     return bins_of(call).address(await bins_of(call).create())
 
 

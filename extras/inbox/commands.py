@@ -29,7 +29,7 @@ captures_flag = click.option(
 
 @click.group()
 def bins() -> None:
-    """Create, list, read, follow and delete webhook bins: addresses of the service that keep the requests they get."""
+    """Create, list, read, follow and delete test inboxes: addresses of the service that keep the requests they get."""
 
 
 @bins.command("create")

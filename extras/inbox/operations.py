@@ -1,4 +1,4 @@
-"""Webhook bins and their captures: find, read, and check both signatures as a receiver does; their routes.
+"""Test inboxes and their captures: find, read, and check both signatures as a receiver does; their routes.
 
 A capture is judged as of its arrival: its timestamp against that time, its signature against the secrets that were live
 then. An event takes some 100 microseconds of arithmetic, and a digest may hold hundreds, so yield in between.

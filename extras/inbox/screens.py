@@ -1,4 +1,4 @@
-"""Webhook bins: the list, one with its captures, one capture with the verdicts on both signatures.
+"""Test inboxes: the list, one with its captures, one capture with the verdicts on both signatures.
 
 A capture is shown only as text; its raw body is a download.
 """
@@ -114,12 +114,12 @@ async def show_all(visit: Visit) -> Page:
         last = newest[0].capture.received_at if newest else None
         senders_called = [each.label for each in senders]
         rows.append({"bin": bin, "address": bins_of(visit).address(bin), "last": last, "senders": senders_called})
-    return Page("bins/list.html", say("Webhook bins"), {"rows": rows, **pager})
+    return Page("bins/list.html", say("Test inboxes"), {"rows": rows, **pager})
 
 
 async def mint(visit: Visit) -> Reply:
     bin = await bins_of(visit).create()
-    return Go(f"/webhook-bins/{bin.id}", say("Bin created. It expires after seven days."))
+    return Go(f"/webhook-bins/{bin.id}", say("Test inbox created. It expires after seven days."))
 
 
 CAPTURES = 20
@@ -150,7 +150,7 @@ async def show(visit: Visit) -> Page:
     here = {each.alert_id for each in feeding}
     return Page(
         "bins/one.html",
-        say("Webhook bin"),
+        say("Test inbox"),
         {
             "bin": bin,
             "address": bins_of(visit).address(bin),
@@ -166,19 +166,19 @@ async def show(visit: Visit) -> Page:
 
 async def attach(visit: Visit) -> Reply:
     bin = await acts.named(visit, visit.path["id"])
-    new = NewDestination(url=bins_of(visit).address(bin), label="webhook bin")
+    new = NewDestination(url=bins_of(visit).address(bin), label="test inbox")
     made = await destinations.add(visit, visit.form.alert, new)
     name = (await alerts.named(visit, visit.form.alert)).name
-    says = say("The bin uses it to verify deliveries; your own receiver would need it.")
+    says = say("The test inbox verifies deliveries with it; your own receiver would need it.")
     secret = Secret(say("Signing secret"), made.secret, says)
-    return Go(_path(bin), say("The matches of %(name)s now go to this bin.", name=name), secret=secret)
+    return Go(_path(bin), say("The matches of %(name)s now go to this inbox.", name=name), secret=secret)
 
 
 async def test(visit: Visit) -> Reply:
     bin = await acts.named(visit, visit.path["id"])
     feeding = (await feeding_each(visit, [bin]))[0]
     if not feeding:
-        raise NotFound(say("No destination delivers to this bin yet."))
+        raise NotFound(say("No destination delivers to this inbox yet."))
     found = await destinations.test(visit, feeding[-1].id)
     if found.result == "sent":
         return Go(_path(bin), say("A sample was delivered in %(count)s ms.", count=found.latency_ms))
@@ -189,7 +189,7 @@ async def test(visit: Visit) -> Reply:
 async def delete(visit: Visit) -> Reply:
     visit.form.check_deletion()
     await acts.delete(visit, visit.path["id"])
-    return Go("/webhook-bins", say("The bin and its requests are deleted."))
+    return Go("/webhook-bins", say("The inbox and its requests are deleted."))
 
 
 def _path(bin: Bin) -> str:

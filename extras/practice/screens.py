@@ -94,7 +94,7 @@ async def wire(visit: Visit) -> Reply:
 
 async def end(visit: Visit) -> Reply:
     await practice.end(visit)
-    return Go(PATH, say("Practice ended. Its sources, alert and bin are deleted. Its events stay in the log."))
+    return Go(PATH, say("Practice ended. Its sources, alert and test inbox are deleted. Its events stay in the log."))
 
 
 SCREENS: tuple[Screen, ...] = (

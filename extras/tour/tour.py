@@ -137,7 +137,7 @@ class _Guide:
         await self._ask(
             "POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"], "label": "practice bin"}
         )
-        _say("  An alert over the page delivers to a webhook bin of the service, which stores the requests.")
+        _say("  An alert over the page delivers to a test inbox of the service, which stores the requests.")
         await trio.sleep(BETWEEN)
         _say(f"  {(await self._ask('POST', '/v1/practice/page/change'))['says']}")
         capture = await self._capture(bin["id"])

@@ -82,7 +82,7 @@ class DestinationForm(Form, Declared, frozen=True, kw_only=True):
 
 
 class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
-    """A new destination. `url` may be missing for a new bin, or if the kind has a default."""
+    """A new destination. `url` may be missing for a new test inbox, or if the kind has a default."""
 
     kind: str = WEBHOOK
     deliver: Literal["bin", "url"] = "url"
@@ -111,14 +111,15 @@ def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, st
 
 
 def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetType | None:
-    """Return the form's address, or None for a new bin. Raises InvalidForm if it is missing."""
+    """Return the form's address, or None for a new test inbox. Raises InvalidForm if it is missing."""
     if form.deliver == "bin":
         return None
     if form.url is not None:
         return form.url
     if not address.default:
-        needed = say("Fill in this field, or choose a new bin.") if form.kind == WEBHOOK else say("Fill in this field.")
-        raise InvalidForm(url=needed)
+        if form.kind == WEBHOOK:
+            raise InvalidForm(url=say("Fill in this field, or choose a new test inbox."))
+        raise InvalidForm(url=say("Fill in this field."))
     return UNSET
 
 

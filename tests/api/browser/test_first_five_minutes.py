@@ -54,7 +54,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
         told = _line(curl, "data:")
         assert '"practice:page"' in told
 
-    tab.press("Connect a bin and deliver").sees("Webhook bin")
+    tab.press("Send a test webhook").sees("Test inbox")
     assert tab.page.locator("tbody tr").count() == 1
     assert tab.page.locator("tbody").get_by_text("verified").count() == 2
     tab.page.locator("tbody th a").click()

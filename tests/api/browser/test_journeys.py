@@ -159,14 +159,14 @@ def test_a_bin_takes_a_delivery_of_an_alert(tab: Tab, service: Service, script: 
     address = tab.sees("/bins/").inner_text()
     service.api.post(address, content=b'{"hello": "beach"}', headers={"Content-Type": "application/json"})
     tab.open(tab.path).page.locator("select[name=alert]").select_option(label=f"All {script}")
-    tab.press("Deliver to this bin")
+    tab.press("Deliver to this inbox")
     tab.press("Send a sample")
     wait_until(lambda: tab.open(tab.path).page.locator("tbody tr").count() == 2)
     assert tab.page.locator("tbody tr").first.get_by_text("verified").count() == 2
     tab.page.locator("tbody th a").last.click()
     assert '"hello": "beach"' in tab.sees("hello").inner_text()
     tab.unfold("Send it again, from a shell").sees("curl")
-    tab.follow("Bin").unfold("Delete this bin").fill(confirm="delete").press("Delete this bin").sees("Webhook bins")
+    tab.follow("Bin").unfold("Delete this inbox").fill(confirm="delete").press("Delete this inbox").sees("Test inboxes")
 
 
 def test_a_template_shows_why_sources_did_not_attach(tab: Tab, script: bool) -> None:
@@ -287,4 +287,4 @@ def test_an_alert_is_tried_without_a_receiver(tab: Tab, script: bool) -> None:
     assert tab.page.locator("main [name=name]").first.input_value() == f"Kettle {script}"
     if script:
         assert tab.path == "/alerts/new" and axe.check(tab) == []
-    tab.follow("Open the bin").sees("Its requests")
+    tab.follow("Open the inbox").sees("Its requests")

@@ -36,7 +36,7 @@ CODE = frozenset({"code", "pre", "kbd", "script", "style", "textarea", "datalist
 NAMES = frozenset(
     re.findall(
         r"\w+",
-        "Sanderling UTC HTTP HMAC SHA JSON CSV NDJSON OPML Atom RSS Feed CloudEvents KiB MiB GiB TiB ms webhook bin "
+        "Sanderling UTC HTTP HMAC SHA JSON CSV NDJSON OPML Atom RSS Feed CloudEvents KiB MiB GiB TiB ms test inbox "
         "English Svenska Marking Browser GET POST none instant Webhook Ed25519 simhash push feed html alerts admin",
     )
 )

@@ -42,7 +42,7 @@ UNSAID = frozenset(
         "notifying/alerts.py: matches of alerts",  # names of limits
         "sessions.py: sign-in browser ",
         "sessions.py: sign-in of strangers",
-        "extras/inbox/screens.py: webhook bin",  # stored names
+        "extras/inbox/screens.py: test inbox",  # stored names
         "extras/practice/screens.py: First steps",
         "notifying/deliveries.py: no answer",  # patterns, in `language/patterns.txt`
         "extras/publish/screens.py: new address",

@@ -1,4 +1,4 @@
-"""Webhook bins over HTTP: a reader with the scope gets captured requests byte for byte, and no other client does."""
+"""Test inboxes over HTTP: a reader with the scope gets captured requests byte for byte, and no other client does."""
 
 from __future__ import annotations
 

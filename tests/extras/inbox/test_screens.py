@@ -36,8 +36,8 @@ async def an_alert(house: House, id: str = "019db0a4-7d20-7000-8000-0000000000b1
 
 async def test_the_empty_list_of_bins_explains_them(browser: Browser) -> None:
     await browser.get("/webhook-bins")
-    assert "No bin yet" in browser.text
-    assert "Make a bin" in browser.text
+    assert "No test inbox yet" in browser.text
+    assert "Make a test inbox" in browser.text
 
 
 async def test_a_bin_is_made_and_shows_its_address_and_how_to_try_it(browser: Browser) -> None:
@@ -134,7 +134,7 @@ async def test_an_alert_is_given_the_bin_and_its_secret_is_shown_once(browser: B
     assert destination.url.endswith(f"/bins/{bin.token}")
     await browser.get(f"/webhook-bins/{bin.id}")
     assert "whsec_" not in browser.text
-    assert "webhook bin of the alert Prices, at once" in browser.text
+    assert "test inbox of the alert Prices, at once" in browser.text
     assert "Send a sample" in browser.text
 
 

@@ -168,7 +168,7 @@ async def test_a_first_destination_is_made_with_it(house: House, browser: Browse
     assert hook.secrets[0].value in browser.text
     await make(browser, deliver="bin", filter_query="plan", url="https://unused.test/")
     (bin,) = await house.storage.bins.all()
-    assert "a new bin" in browser.text
+    assert "a new test inbox" in browser.text
     assert sorted(bin.token in each.url for each in await house.storage.alerts.destinations()) == [False, True]
 
 

@@ -166,7 +166,7 @@ async def test_a_bin_can_be_made_for_it(house: House, browser: Browser) -> None:
     await browser.submit("/destinations/new", {"deliver": "bin"})
     (bin,) = await house.storage.bins.all()
     made = next(each for each in await house.storage.alerts.destinations() if bin.token in each.url)
-    assert made.label == "Webhook bin" and "Webhook bin" in browser.text
+    assert made.label == "Test inbox" and "Test inbox" in browser.text
 
 
 async def test_a_refusal_appears_next_to_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
