@@ -52,7 +52,7 @@ async def test_the_list_names_each_bin_when_it_was_used_and_its_pages(browser: B
     bin = await minted(browser)
     await send(house, bin)
     await browser.get("/webhook-bins")
-    assert "1 bin," in browser.text and "no destination" in browser.text
+    assert "1 inbox," in browser.text and "no destination" in browser.text
     assert browser.page.xpath("//tbody//time")
     for number in range(30):
         await house.storage.bins.add(Bin(f"bin{number}", f"token{number}", NOW, Millis(NOW + LIFETIME)))
@@ -128,7 +128,7 @@ async def test_an_alert_is_given_the_bin_and_its_secret_is_shown_once(browser: B
     bin, alert = await minted(browser), await an_alert(house)
     await browser.get(f"/webhook-bins/{bin.id}")
     await browser.submit(f"/webhook-bins/{bin.id}/attach", {"alert": alert.id})
-    assert "The matches of Prices now go to this bin." in browser.text
+    assert "The matches of Prices now go to this inbox." in browser.text
     assert "whsec_" in browser.text
     (destination,) = await house.storage.alerts.destinations()
     assert destination.url.endswith(f"/bins/{bin.token}")
