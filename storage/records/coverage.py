@@ -375,13 +375,7 @@ class Record(NamedTuple):
 
 def following(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Shift:
     """Return a start's shift. last: this node's newest shift. copied: events after a restored copy are missing."""
-    after: After = "stop"
-    if last is None:
-        after = "nothing"
-    elif copied:
-        after = "restore"
-    elif last.until is None:
-        after = "crash"
+    after: After = "nothing" if last is None else "restore" if copied else "crash" if last.until is None else "stop"
     return Shift(0, node, now, now, None, after)
 
 

@@ -108,7 +108,6 @@ class Managed(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LAST = Millis(253_402_300_799_999)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -130,7 +129,7 @@ def spoken(at: Millis) -> str:
     '28 May 2026 20:26 UTC'
     """
     moment = _EPOCH + timedelta(milliseconds=min(max(0, at), _LAST))
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment:%Y %H:%M} UTC"
+    return f"{moment.day} {moment:%b %Y %H:%M} UTC"
 
 
 def parse_rfc3339(text: str) -> Millis:

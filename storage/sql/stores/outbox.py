@@ -26,7 +26,7 @@ from storage.records.identity import Millis, Seq, day_of
 from storage.secrets import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.log import LAST, WEEK
-from storage.sql.writing import Row, Store, Transaction, every_row, fenced, in_transaction, read_only
+from storage.sql.writing import Row, Store, Transaction, every_row, fenced, first_row, in_transaction, read_only
 
 
 class Claim(NamedTuple):
@@ -207,7 +207,8 @@ class Outbox(Store):
 
     async def gathered_since(self, destination: str) -> Millis | None:
         """Return the earliest first due time of the waiting rows that are in no digest."""
-        return await self._first(_at, _GATHERED, destination)
+        since: Millis | None = (await first_row(self._readers, _GATHERED, destination))[0]
+        return since
 
     @in_transaction(rows=lambda _, it, *__: it.limit, holds=lambda destination, *_: _destinations([destination]))
     def freeze(
@@ -285,7 +286,8 @@ class Outbox(Store):
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""
-        return await self._look_up(_at, _NEXT_DIGEST if digests else _NEXT_DUE, destination)
+        due: Millis | None = (await self._readers.one(_NEXT_DIGEST if digests else _NEXT_DUE, (destination,)))[0]
+        return due
 
     async def backlog(self, destination: str) -> int:
         return await self._first(int, _BACKLOG, destination) or 0
@@ -326,10 +328,6 @@ class Outbox(Store):
             for id, rows in logs.items()
             if rows
         }
-
-
-def _at(moment: Millis | None) -> Millis | None:
-    return moment
 
 
 def _refers(matches: Sequence[Match]) -> Sequence[Row]:
