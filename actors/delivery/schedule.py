@@ -123,18 +123,17 @@ def window_of(destination: Destination, at: Millis) -> DigestWindow:
 
 
 def digest_body(id: str, destination: Destination, window: DigestWindow, events: Sequence[bytes]) -> bytes:
-    return msgspec.json.encode(
-        Digest(
-            id=id,
-            destination_id=destination.id,
-            alert_id=destination.alert_id,
-            delivery_mode=destination.delivery_mode,
-            window_start=rfc3339(window.start),
-            window_end=rfc3339(window.end),
-            count=len(events),
-            events=[msgspec.Raw(event) for event in events],
-        )
+    made = made_of(
+        Digest,
+        destination,
+        id=id,
+        destination_id=destination.id,
+        window_start=rfc3339(window.start),
+        window_end=rfc3339(window.end),
+        count=len(events),
+        events=[msgspec.Raw(event) for event in events],
     )
+    return msgspec.json.encode(made)
 
 
 def _day_start(day: date, hour: int, zone: tzinfo) -> Millis:

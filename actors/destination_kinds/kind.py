@@ -244,8 +244,6 @@ def visible_address(kind: DestinationKind, address: str) -> str:
 
 def masked(answer: Answer, destination: Destination) -> Answer:
     secrets = sorted(_secret_parts(destination), key=len, reverse=True)
-    if not secrets:
-        return answer
 
     def without(text: str) -> str:
         for secret in secrets:

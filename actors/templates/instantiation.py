@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from actors.catalogue import Catalogue
 from actors.egress.url import parse_url
 from actors.errors import DomainError, LibraryFull
+from actors.messages.declaring import made_of
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
@@ -227,17 +228,15 @@ class Templates:
         if not sources or room <= 0:
             return AlertOutcome(suggestion.name, "failed", reason=FULL if sources else NO_SOURCE)
         now = self._world.now()
-        alert = Alert(
+        alert = made_of(
+            Alert,
+            suggestion,
             id=self._world.new_id(),
-            name=suggestion.name,
             filter_query=suggestion.query,
-            language=suggestion.language,
             source_ids=tuple(sources),
             created_at=now,
             updated_at=now,
-            channel=suggestion.channel,
             template=template.alert_key(suggestion),
-            match=suggestion.match,
             once_per_story=None,
         )
         await self._alerts.put(alert)
