@@ -14,7 +14,7 @@ import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.errors import Conflict, NotFound
-from actors.messages.declaring import Time, made_of
+from actors.messages.declaring import Declared, made_of, record_of
 from actors.versions import DiffParagraph, Paragraph, aligned, compared, undo
 from api.nouns import sources
 from api.nouns.context import OperationContext, existing
@@ -39,14 +39,22 @@ Kept = Literal["whole", "main_text", "part"]
 """All watched texts; the main text, as the event has it; a part of that, if it is too long."""
 
 
-class KeptVersion(Struct, frozen=True, kw_only=True):
+class Version(NamedTuple):
+    """A version. event: the id of its event. at: its time, or None if unknown."""
+
+    id: str
+    at: Millis | None
+    event: str
+    says: str
+    kept: Kept
+
+
+@record_of(Version, "version at event_id says kept")
+class KeptVersion(Declared, frozen=True, kw_only=True):
     """A version of a page."""
 
     version: str
-    at: Time | None
     event_id: str | None
-    says: str
-    kept: Kept
 
 
 class Versions(Struct, frozen=True, kw_only=True):
@@ -82,16 +90,6 @@ START, NOW = "start", "now"
 """The ids of the text before the oldest change, and of the current text that belongs to no event."""
 _KINDS = (Kind.HTML, Kind.PRACTICE, Kind.NOTICE)
 _PAGE = 50
-
-
-class Version(NamedTuple):
-    """A version. event: the id of its event. at: its time, or None if unknown."""
-
-    id: str
-    at: Millis | None
-    event: str
-    says: str
-    kept: Kept
 
 
 class Comparison(NamedTuple):
