@@ -109,10 +109,6 @@ class Audience:
         self._as_json = as_json
         self._renderer = Renderer(width=shutil.get_terminal_size((100, 24)).columns, colour=wants_colour(variables))
 
-    @property
-    def content(self) -> bool:
-        return not self._left
-
     def show(self, event: str) -> None:
         if self._as_json:
             echo_json(event)
