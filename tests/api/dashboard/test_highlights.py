@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,15 +18,9 @@ def test_pieces_make_up_the_text_with_any_marks(text: str, marks: list[tuple[int
 
 def test_an_excerpt_that_begins_within_the_text_says_so_and_keeps_its_marks() -> None:
     content = (ContentExcerpt(100, "the new price of it", ((108, 113),)),)
-    match = PreviewMatch(
-        id="e",
-        source_id="s",
-        title="",
-        url="",
-        emitted_at="2026-11-21T10:00:00.000Z",
-        matched=("price",),
-        highlights=Highlights((), content),
-    )
+    event: dict[str, Any] = {"id": "e", "source_id": "s", "title": "", "url": ""}
+    made_at = "2026-11-21T10:00:00.000Z"
+    match = PreviewMatch(**event, emitted_at=made_at, matched=("price",), highlights=Highlights((), content))
     ((word, excerpt),) = shown_match(match).excerpts
     assert not word
     assert [tuple(piece) for piece in excerpt] == [("… the new ", False), ("price", True), (" of it", False)]
