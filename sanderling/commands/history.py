@@ -16,6 +16,7 @@ from sanderling.environment import environ, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag
 from storage.records.checks import Verdict
+from storage.records.event import with_unit
 from storage.records.identity import Millis, parse_rfc3339, rfc3339, seconds_of
 from storage.records.secrecy import plain
 from storage.records.source import LOOKS
@@ -49,7 +50,14 @@ async def values(client: Client, *, name: str, as_csv: bool, as_json: bool) -> N
 
 def value_lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
     """Yield current values, prices first, then each changed series with extremes and newest values."""
-    yield from _current(answer, zone)
+    # An older service sends no `current`.
+    if ranked := sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"])):
+        yield "The page's values now:"
+    for one in ranked[:MOST_CURRENT]:
+        place = plain(one["path"] or one["label"] or one["type"])
+        yield f"  {shown_value(one, one)}  {place}, since {moment(one['since'], zone)}"
+    if left := len(ranked[MOST_CURRENT:]) + answer.get("more", 0):
+        yield f"  and {left:,} more"
     changed = [one for one in answer["series"] if len(one["points"]) > 1 or one["points"][-1].get("until")]
     if not changed:
         yield f"No price, number, state, version or date has changed since {moment(answer['since'], zone)}."
@@ -57,31 +65,21 @@ def value_lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterat
         yield plain(series["path"] or series["label"] or series["type"])
         names = ("earliest", "latest") if series["type"] == "date" else ("lowest", "highest")
         ends = zip(names, (series["lowest"], series["highest"]), strict=True)
-        said = [f"{name} {_with_unit(at, series)}, {moment(at['at'], zone)}" for name, at in ends if at is not None]
+        said = [f"{name} {shown_value(at, series)}, {moment(at['at'], zone)}" for name, at in ends if at is not None]
         if said:
             yield f"  {'; '.join(said)}"
         points = series["points"][::-1]
         for point in points[:MOST_POINTS]:
             gone = f", gone since {moment(point['until'], zone)}" if point.get("until") else ""
-            yield f"  {moment(point['at'], zone)}  {_with_unit(point, series)}{gone}"
+            yield f"  {moment(point['at'], zone)}  {shown_value(point, series)}{gone}"
         if len(points) > MOST_POINTS:
             yield f"  and {len(points) - MOST_POINTS:,} before"
 
 
-def _current(answer: Mapping[str, Any], zone: tzinfo | None) -> Iterator[str]:
-    # An older service sends no `current`.
-    if ranked := sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"])):
-        yield "The page's values now:"
-    for one in ranked[:MOST_CURRENT]:
-        says = one["text"] if one["type"] == "availability" else _with_unit(one, one)
-        yield plain(f"  {says}  {one['path'] or one['label'] or one['type']}, since {moment(one['since'], zone)}")
-    if left := len(ranked[MOST_CURRENT:]) + answer.get("more", 0):
-        yield f"  and {left:,} more"
-
-
-def _with_unit(point: Mapping[str, Any], series: Mapping[str, Any]) -> str:
-    says = point.get("text") if series["type"] == "availability" else point["value"]
-    return plain(f"{says or point['value']} {series['unit']}".rstrip())
+def shown_value(point: Mapping[str, Any], series: Mapping[str, Any]) -> str:
+    """Return a value with its unit; a state, and a price without a known currency, in the page's words."""
+    text = point.get("text") if series["type"] in {"availability", "money"} and not series["unit"] else ""
+    return plain(text or with_unit(point["value"], series["unit"]))
 
 
 @click.command()

@@ -187,7 +187,7 @@ def value_lines(values: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the first values of a page, each with its path or label: prices first."""
     for one in sorted(values, key=lambda one: one["type"] != "money")[:MOST_SHOWN]:
         label = plain(one["path"]) or fit(one["label"], 100)  # a path is a selector, so it is whole
-        yield f"  {': '.join(filter(None, (label, fit(one['text'], 100))))}"
+        yield f"  {': '.join(filter(None, (label, fit(history.shown_value(one, one), 100))))}"
 
 
 @sources.command("list")
@@ -208,19 +208,15 @@ async def listed(client: Client, *, as_json: bool, state: str | None, tag: str |
 def source_row(source: Mapping[str, Any]) -> Sequence[Cell | str]:
     state, url, name = STATES[source["state"]], str(source["url"]), called(source)
     bare = url.removeprefix("https://").removeprefix("http://")
+    troubled = state.mood in ("bad", "warn") or source["health"]["flag"] != "ok"
     return (
         Cell(state.word, state.mood),
         Cell(f"{source['health']['score']:.2f}", right=True),
         TIERS[source["type"]].noun,
         source["id"],
         Cell(f"{url}  {name}", short=f"{name}  {bare}" if name else bare),
-        _problem(source),
+        str(source["health"]["reason"]) if troubled else "",
     )
-
-
-def _problem(source: Mapping[str, Any]) -> str:
-    troubled = STATES[source["state"]].mood in ("bad", "warn") or source["health"]["flag"] != "ok"
-    return str(source["health"]["reason"]) if troubled else ""
 
 
 SOURCE_LIST = Listing(

@@ -79,6 +79,7 @@ ChangeKind = Literal[
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
 
+SIGNS: Final = {"EUR": "€", "GBP": "£", "USD": "$"}
 MOST_CHANGES = 20  # most typed changes of an event; the first ones are kept
 MOST_VALUE_TEXT = 80  # most characters of a value's text or a label
 MOST_STANDING = 500  # most current values of a page: prices first, then in page order
@@ -121,6 +122,11 @@ class Value(Struct, frozen=True, omit_defaults=True):
                 number, scale = number // 10, scale - 1
             return number, scale, self.unit
         return (self.value or self.text,)
+
+
+def with_unit(digits: str, unit: str) -> str:
+    """Return an amount with its unit in English: €12.50, 12.50 SEK, 5 %."""
+    return f"{SIGNS[unit]}{digits}" if unit in SIGNS else f"{digits} {unit}".rstrip()
 
 
 class TypedChange(Struct, frozen=True, omit_defaults=True):

@@ -17,6 +17,7 @@ from actors.series import NAMED, Point, Series
 from api.dashboard.drawing import by_utc, named, steps
 from api.nouns.values import SourceValues, decimal_of, ends, place, written
 from api.problems import sentence
+from storage.records import event
 from storage.records.checks import Row, Verdict
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
@@ -248,7 +249,6 @@ VALUES, MOST_VALUES = 8, 200  # current values shown at once, and the most that 
 _MOST_POINTS = 200
 SIZE = 640, 48
 _SPEAKING = ("money", "availability", "percent", "version")  # types that a reader knows without a label
-_SIGNS = {"EUR": "€", "GBP": "£", "USD": "$"}
 
 
 def _is_labelled(type: str, label: str, path: str) -> bool:
@@ -341,5 +341,4 @@ def with_unit(digits: str, unit: str, type: str = "money") -> str:
     ('€12.50', '12.50 SEK', '5 %', '2.10')
     """
     text = digits if type in NAMED else digits.replace(".", say_as("figures", "."))
-    sign = _SIGNS.get(unit) if language() == "en" else None
-    return f"{sign}{text}" if sign else f"{text} {unit}".strip()
+    return event.with_unit(text, unit) if language() == "en" else f"{text} {unit}".strip()

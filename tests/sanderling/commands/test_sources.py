@@ -99,7 +99,7 @@ def test_an_added_page_says_on_lines_of_their_own_that_a_browser_shows_it_and_wh
 
 def test_a_path_is_printed_whole_so_that_it_can_be_copied() -> None:
     path = f"$.plans['{'a b ' * 25}'].price"
-    value = {"type": "number", "text": "1" * 300, "path": path, "label": path[:60]}
+    value = {"type": "number", "value": "1" * 300, "unit": "", "path": path, "label": path[:60]}
     (told,) = sources.value_lines([value])
     assert told.startswith(f"  {path}: 111") and len(told) < 300
 
@@ -275,7 +275,7 @@ def test_options_that_a_watched_source_does_not_take_are_named(capsys: pytest.Ca
 def test_an_added_page_shows_its_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(sources.add, client([]), SOURCE.url) == Exit.WELL
     value = record_of(Values).current[0]
-    assert f"{value.path or value.label}: {value.text}" in capsys.readouterr().err
+    assert f"{value.path or value.label}: €14.50" in capsys.readouterr().err
 
 
 def test_a_dry_run_previews_a_source_and_adds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -299,7 +299,7 @@ def test_a_dry_run_shows_the_values_of_a_page_and_its_texts_only_without_any() -
     }
     shown = found | {"preview": found["preview"] | {"feed": None, "page": page | {"values": [value]}}}
     told = "\n".join(sources.found_lines(shown))
-    assert "$.plans[Team].price: 12.50 €" in told and page["blocks"][0]["text"] not in told
+    assert "$.plans[Team].price: €12.50" in told and page["blocks"][0]["text"] not in told
     shown["preview"]["page"]["values"] = []
     assert page["blocks"][0]["text"] in "\n".join(sources.found_lines(shown))
 

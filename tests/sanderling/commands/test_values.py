@@ -48,8 +48,8 @@ def client(asked: list[httpx.Request]) -> Client:
 def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
     said = list(value_lines(ANSWER, UTC))
     assert "\x1b" not in said[0] and said[0].startswith("Team")
-    assert said[1] == "  lowest 1 EUR, 1 May 2026 10:00; highest 12 EUR, 12 May 2026 10:00"
-    assert said[2] == "  12 May 2026 10:00  12 EUR" and len(said) == 2 + MOST_POINTS + 1
+    assert said[1] == "  lowest €1, 1 May 2026 10:00; highest €12, 12 May 2026 10:00"
+    assert said[2] == "  12 May 2026 10:00  €12" and len(said) == 2 + MOST_POINTS + 1
     assert said[-1] == "  and 4 before"
 
 
@@ -83,11 +83,13 @@ def test_current_values_come_first_and_prices_before_others() -> None:
     since = {"since": "2026-05-01T10:00:00Z", "number": None, "scale": 0}
     state = {**CURRENT, **since, "type": "availability", "text": "Sold\x1bout", "value": "out_of_stock", "unit": ""}
     number = {**CURRENT, **since, "type": "number", "label": "", "unit": "GB"}
-    now = [number, state, {**CURRENT, **since}]
+    dollars = {**CURRENT, **since, "text": "$5", "label": "Max", "unit": ""}
+    now = [number, state, {**CURRENT, **since}, dollars]
     said = list(value_lines({**ANSWER, "series": [], "current": now, "more": 3}, UTC))
-    assert said[:5] == [
+    assert said[:6] == [
         "The page's values now:",
-        "  5 EUR  Team, since 1 May 2026 10:00",
+        "  €5  Team, since 1 May 2026 10:00",
+        "  $5  Max, since 1 May 2026 10:00",
         "  Sold\\x1bout  Team, since 1 May 2026 10:00",
         "  5 GB  number, since 1 May 2026 10:00",
         "  and 3 more",
