@@ -17,15 +17,16 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Final
 
 from msgspec import Struct
 
+from actors.query.words import TABLES
+
 SUBJECTS: Final = ("price", "number", "percent", "date", "version", "availability", "kind", "path", "label")
-_TYPES: Mapping[str, str] = {"price": "money"}
 _NUMBERS = frozenset({"price", "number", "percent"})
 _ORDERED = _NUMBERS | {"date", "version"}
 _NAMED_VALUES = frozenset({"availability", "kind", "path", "label"})
@@ -46,6 +47,8 @@ _AMOUNT = re.compile(
     r"(?P<sign>[-\u2212]?)(?P<before>[$€£¥])?(?P<number>\d{1,15}(?:[.,]\d{1,9})?)\s?(?P<after>%|[$€£¥]|[A-Za-z°]{1,4})?"
 )
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+_CODES, _CURRENCY_WORDS = TABLES["currencies"].split(), TABLES["currency_words"].split()
+_NEXT_CURRENCY = re.compile(rf"\s+(?:{'|'.join(_CODES)}|(?i:{'|'.join(_CURRENCY_WORDS)}))(?![^\s()])")
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _DAYS = re.compile(r"([1-9]\d{0,3})\s?d(?:ays?)?")
 _VERSION = re.compile(r"v?(\d+(?:\.\d+){0,5})")
@@ -84,7 +87,7 @@ class Condition:
 
     @property
     def type(self) -> str:
-        return _TYPES.get(self.subject, self.subject)
+        return "money" if self.subject == "price" else self.subject
 
     @property
     def names_place(self) -> bool:
@@ -181,6 +184,16 @@ def misspelling(word: str) -> str:
     return f"there is no condition {subject[:40]}: {advice} A text to search for goes in quotation marks"
 
 
+def unknown_currency(node: object, rest: str) -> str:
+    """Return why a price's currency is unknown, or the next word seems to be one; else "". rest: of the query."""
+    if not isinstance(node, Condition) or node.subject != "price" or node.is_share or node.unit in _CODES:
+        return ""
+    if node.unit:
+        return f"there is no currency {node.unit}: write a code, as in price<300EUR"
+    advice = "a currency joins its number, as in price<300EUR. A text to search for goes in quotation marks"
+    return advice if _NEXT_CURRENCY.match(rest) else ""
+
+
 def _with_amount(condition: Condition) -> Condition:
     """Return a condition with its number. Raises ConditionError."""
     moves = condition.aspect in {"drop", "rise"}
@@ -211,9 +224,6 @@ def _with_amount(condition: Condition) -> Condition:
             raise ConditionError(f"{unit} is not a currency: write its code, as in price<300EUR")
         return replace(condition, unit=code)
     return replace(condition, unit=unit)
-
-
-_DAY_SECONDS = 86_400
 
 
 class FactValue(Struct, frozen=True):
@@ -290,7 +300,7 @@ class Facts:
                     known = datetime.fromisoformat(self._emitted_at) - datetime.fromisoformat(since)
                 except (ValueError, TypeError):
                     return False
-                return known.total_seconds() >= condition.days * _DAY_SECONDS
+                return known >= timedelta(days=condition.days)
 
 
 NO_FACTS = Facts()
@@ -304,17 +314,12 @@ def _compares(condition: Condition, value: FactValue) -> bool:
     if not _is_of(condition, value):
         return False
     if condition.type == "date":
-        return condition.compares(_as_day(value.value), condition.text) if _as_day(value.value) else False
+        return len(value.value) == len(condition.text) and condition.compares(value.value, condition.text)
     if condition.type == "version":
         return condition.compares(_parts(value.value), _parts(condition.text))
     if value.number is None:
         return False
     return condition.compares(*_level((value.number, value.scale), (condition.number, condition.scale)))
-
-
-def _as_day(value: str) -> str:
-    """Return a date with year, month and day; "" for any other."""
-    return value if len(value) == len("2026-12-01") else ""
 
 
 def _moved_enough(condition: Condition, fact: Fact) -> bool:

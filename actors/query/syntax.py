@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from actors.query import words
-from actors.query.conditions import BEGINS, Condition, ConditionError, misspelling, read_condition
+from actors.query.conditions import BEGINS, Condition, ConditionError, misspelling, read_condition, unknown_currency
 from actors.query.words import Language, fold, language
 
 
@@ -160,6 +160,7 @@ _TOKEN = re.compile(
 _QUOTE = re.compile('["“”]')
 _HINTS = {"-": "put it right before the excluded word", "|": "write OR", "&": "a space already means AND"}
 _HINTS |= dict.fromkeys("<>=", "a condition has no spaces, as in price<300")
+_HINTS |= dict.fromkeys("$€£¥", "a currency joins its number, as in price<300EUR")
 
 
 class QueryError(Exception):
@@ -195,7 +196,7 @@ def _tokens(text: str, lang: Language, strict: bool) -> list[_Token]:
         at = match.end()
         token, at = _token(match, text, lang)
         is_word = match.lastgroup == "word" and isinstance(token.node, Word | Phrase)
-        if strict and is_word and (advice := misspelling(match[0])):
+        if strict and (advice := misspelling(match[0]) if is_word else unknown_currency(token.node, text[at:])):
             raise QueryError(advice, match.start())
         terms += sum(1 for _ in units(token.node)) + isinstance(token.node, Condition)
         if terms > MOST_TERMS:

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.content.values.reading import CODES
 from actors.matcher import StandingQueries
 from actors.query import QueryError, Texts, conditions, decode_event, matches, parse
 from actors.query.parts import Match
 from actors.query.syntax import has_conditions
+from actors.query.words import TABLES
 from storage.records.event import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
 
 EMITTED = "2026-11-25T12:00:00Z"
@@ -221,6 +223,33 @@ def test_a_misspelled_condition_names_its_place(typed: str) -> None:
     with pytest.raises(QueryError, match="condition"):
         parse(typed, "en", strict=True)
     assert str(parse(typed, "en").root)
+
+
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("price<300XYZ", "there is no currency XYZ: write a code, as in price<300EUR"),
+        ("lamp price<300 euro", "a currency joins its number, as in price<300EUR"),
+        ("(price<300 Euros)", "a currency joins its number"),
+        ("price.drop>=10 SEK lamp", "a currency joins its number"),
+        ("price<300 €", "a currency joins its number"),
+    ],
+)
+def test_a_price_in_no_currency_and_one_with_its_currency_apart_are_refused(typed: str, advice: str) -> None:
+    with pytest.raises(QueryError, match=re.escape(advice)):
+        parse(typed, "en", strict=True)
+    assert typed.endswith("€") or str(parse(typed, "en").root), "a stored query is read as before"
+
+
+@pytest.mark.parametrize(
+    "typed", ["price<300SEK", 'price<300 "euro"', "euro price<300", "price.drop>=10% euro", "price<300EUR euro zone"]
+)
+def test_words_beside_a_price_stay_words(typed: str) -> None:
+    assert str(parse(typed, "en", strict=True).root)
+
+
+def test_the_currencies_of_queries_are_those_of_values() -> None:
+    assert frozenset(TABLES["currencies"].split()) == CODES
 
 
 @pytest.mark.parametrize("typed", ["https://example.org/?q=1", "10:30", '"tag:outages"', "re: minutes", "version:beta"])
