@@ -6,11 +6,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 
 from storage.records.secrecy import without_secrets
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant, as a sentence after another: " Did you mean slack?"; "" for none."""
+    close = get_close_matches(name, known, 1, 0.5)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 class DomainError(Exception):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from hashlib import sha256
 
+from actors.errors import did_you_mean
 from storage.records.access import SHOWN, ApiKey
 from storage.records.identity import Millis, Seq, id_of, seq_at
 
@@ -81,7 +81,6 @@ def check_scope(scope: str) -> None:
     if scope.startswith(CHANNEL_SCOPE):
         reason = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
     else:
-        close = get_close_matches(scope, SCOPES, 1, 0.5)
-        reason = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
+        reason = f"there is no such scope.{did_you_mean(scope, SCOPES)}"
     known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
     raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {reason} {known}")

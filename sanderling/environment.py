@@ -19,6 +19,7 @@ from shlex import quote
 from shutil import which
 from typing import Any
 
+from actors.errors import did_you_mean
 from actors.setting_table import declared, declared_as, with_values
 from actors.settings import Setting, Settings
 from sanderling import __version__
@@ -156,8 +157,9 @@ def _known(name: str, place: str, spelt: Callable[[str], str] = str) -> Setting:
     """Raises CommandFailed. spelt: how settings are spelt at the place that has the name."""
     with suppress(KeyError):
         return declared_as(name)
-    nearest = _nearest(spelt(name), [*map(spelt, (*declared(), *RETIRED)), *BESIDE])
-    raise CommandFailed(f"{place}: there is no such setting. {nearest}", Exit.BAD_SETTING)
+    known = [*map(spelt, (*declared(), *RETIRED)), *BESIDE]
+    near = did_you_mean(spelt(name), known) or " `sanderling settings` lists them all."
+    raise CommandFailed(f"{place}: there is no such setting.{near}", Exit.BAD_SETTING)
 
 
 def _nothing(name: str, origin: str) -> str:
@@ -176,13 +178,6 @@ def _parse(item: Setting, text: str, origin: str) -> Any:
         words = {int: "a whole number", float: "a number"}[wanted]
         raise CommandFailed(f"{origin} = {text!r}: must be {words}.", Exit.BAD_SETTING) from None
     return value
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1, 0.5)
-    return f"Did you mean {close[0]}?" if close else "`sanderling settings` lists them all."
 
 
 def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:

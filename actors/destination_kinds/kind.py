@@ -24,7 +24,7 @@ from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE, AddressField
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.guard import Guard
 from actors.egress.url import Url, parse_url
-from actors.errors import Unprocessable
+from actors.errors import Unprocessable, did_you_mean
 from actors.notification.dialects import TextLimits
 from actors.notification.headline import Notification, notification_of
 from actors.notification.message_language import ENGLISH_ONLY, MessageLanguage, MessageLanguages
@@ -199,8 +199,8 @@ def validated(kind: DestinationKind, edit: Mapping[str, str | None], old: Destin
     fields = {field.name: field for field in kind.fields}
     for name in edit:
         if name not in fields:
-            known = ", ".join(fields) or "none"
-            raise Unprocessable(f"{kind.label} has no such field; it has: {known}", f"{_LOCATION}.{name[:64]}", None)
+            says = f"{kind.label} has no such field.{did_you_mean(name, fields)} It has: {', '.join(fields) or 'none'}"
+            raise Unprocessable(says, f"{_LOCATION}.{name[:64]}", None)
     before = {} if old is None else {name: value for name, value in old.values.items() if name in fields}
     after = {name: value for name, value in (before | dict(edit)).items() if value}
     for field, error in _errors(kind, fields, after, () if old is None else old.lost):

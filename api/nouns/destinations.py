@@ -19,7 +19,7 @@ from actors import signatures
 from actors.destination_kinds import kind as kinds
 from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.kind import AdmittedAddress, Consent, DestinationKind, Values, validated
-from actors.errors import Conflict, NotFound, Unprocessable
+from actors.errors import Conflict, NotFound, Unprocessable, did_you_mean
 from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
@@ -83,10 +83,10 @@ def _quiet(hours: wire.QuietHours | None) -> QuietHours | None:
 
 def kind_of(call: OperationContext, id: str) -> DestinationKind:
     """Return the kind with an id. Raises Unprocessable."""
-    if id not in call.context.kinds:
-        known = ", ".join(call.context.kinds)
-        raise Unprocessable(f"there is no such kind of destination; there are: {known}", "body.kind", id)
-    return call.context.kinds[id]
+    if id not in (known := call.context.kinds):
+        says = f"there is no such kind of destination.{did_you_mean(id, known)} There are: {', '.join(known)}"
+        raise Unprocessable(says, "body.kind", id)
+    return known[id]
 
 
 async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> AdmittedAddress:

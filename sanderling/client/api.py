@@ -416,9 +416,12 @@ def _faults(problem: Mapping[str, Any]) -> str:
     said = []
     for fault in problem.get("errors") or ():
         message = in_words(plainly(str(fault["message"])))
-        field = field_of(str(fault["location"]))
+        field = field_of(location := str(fault["location"]))
         whole = field in ("", "url") or message == in_words(str(problem.get("detail")))
-        said.append(message if whole else f"{sentence(field)[:-1]}: {message[:1].lower()}{message[1:]}")
+        if location.startswith("body.options."):
+            said.append(f"--option {location.removeprefix('body.options.')}=...: {message}")
+        else:
+            said.append(message if whole else f"{sentence(field)[:-1]}: {message[:1].lower()}{message[1:]}")
     return " ".join(dict.fromkeys(said))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from actors.errors import did_you_mean
 from actors.settings import Settings
 from sanderling.client.lines import MATCHED, Cell
 from sanderling.client.terminal import Listing, notify, print_json, print_page
@@ -71,8 +72,9 @@ KIND_LIST = Listing[Any](
 @with_settings("kinds")
 def show_kind(settings: Settings, *, name: str, as_json: bool) -> None:
     """Show one kind: where to get its values, and the command that creates such a destination."""
-    if (kind := _kinds(settings)[1].get(name)) is None:
-        raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` lists them.", Exit.USAGE)
+    if (kind := (known := _kinds(settings)[1]).get(name)) is None:
+        near = did_you_mean(name, known) or " `sanderling kinds list` lists them."
+        raise CommandFailed(f"{name}: there is no such kind.{near}", Exit.USAGE)
     print_page(kind, kind_page, as_json=as_json, record=kind_record)
 
 

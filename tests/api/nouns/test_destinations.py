@@ -200,6 +200,13 @@ async def test_a_destination_at_this_service_itself_is_refused(
         assert not loops or "(rule: url-loop)" in answer.json()["detail"]
 
 
+async def test_an_unknown_option_is_422_and_the_probable_one_is_named(client: httpx.AsyncClient) -> None:
+    alert = await made(client)
+    new = {"kind": "ntfy", "options": {"topc": "prices"}}
+    (error,) = (await client.post(f"/v1/alerts/{alert['id']}/destinations", json=new)).json()["errors"]
+    assert error["location"] == "body.options.topc" and "Did you mean topic? It has: topic," in error["message"]
+
+
 @pytest.mark.parametrize("zone", ["Europe/Nowhere", "Europe", "../../etc/passwd", "Z" * 64, "a\x00b"])
 async def test_an_unknown_time_zone_is_422(client: httpx.AsyncClient, zone: str) -> None:
     record = await hooked(client)

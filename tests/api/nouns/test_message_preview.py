@@ -66,7 +66,8 @@ async def test_a_template_that_fails_on_an_event_says_so_and_shows_the_usual_mes
         ({"message_title": "{% if %}"}, 422, "body.message_title", "line 1"),
         ({"message": "x" * 9000}, 400, "body.message", "4096"),
         ({"kind": "webhook", "message": "x"}, 422, "body.kind", "for a program"),
-        ({"kind": "nothing"}, 422, "body.kind", "no such kind of destination"),
+        ({"kind": "nothing"}, 422, "body.kind", "no such kind of destination. There are: "),
+        ({"kind": "slak"}, 422, "body.kind", "Did you mean slack?"),
         ({"colour": 1}, 400, "body.colour", "unknown field"),
     ],
 )

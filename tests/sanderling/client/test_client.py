@@ -160,6 +160,11 @@ NO_PAGE = "it can't be watched now: answered 404 Not Found"
             "Backfill: a number, 50 or less. Source ids: must be ids.",
         ),
         (
+            {"detail": "Topic is needed", "errors": [{"location": "body.options.topic", "message": "Topic is needed"}]},
+            422,
+            "--option topic=...: Topic is needed.",
+        ),
+        (
             {"type": "url-refused", "detail": "U+0020 (a space or other) in a URL (rule: url-character)"},
             422,
             "An address has no spaces and no invisible characters. Type %20 in the place of a space.",

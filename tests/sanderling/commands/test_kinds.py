@@ -34,6 +34,8 @@ def test_one_is_shown_with_the_command_that_makes_it(capsys: pytest.CaptureFixtu
     told = capsys.readouterr().out
     assert "sanderling alerts deliver ALERT URL --kind slack" in told and "It is sealed" in told
     assert cli.run(["kinds", "show", "pigeon"]) == Exit.USAGE
+    assert cli.run(["kinds", "show", "slak"]) == Exit.USAGE
+    assert capsys.readouterr().err.endswith("slak: there is no such kind. Did you mean slack?\n")
 
 
 def test_ones_own_files_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
