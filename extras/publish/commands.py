@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 PUBLICATIONS: Final = keys.Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
 MOST_NAMED: Final = 10
-LOST: Final = "not known to this service any more; `sanderling publications readdress` makes another"
 
 
 @click.group()
@@ -87,7 +86,7 @@ async def listed(client: Client, *, as_json: bool) -> None:
 
 
 def _address(one: Mapping[str, Any]) -> str:
-    return one["url"] or hinted(LOST)
+    return one["url"] or hinted("not known to this service any more; `sanderling publications readdress` makes another")
 
 
 PUBLICATION_LIST = Listing[Mapping[str, Any]](
@@ -118,8 +117,7 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
     if one["ends_on"]:
         from sanderling.real_world import now
 
-        has_ended = one["ends_on"] < rfc3339(now())[:10]
-        yield f"  {'ended' if has_ended else 'until':<8}  {one['ends_on']} (UTC), then 410"
+        yield f"  {'ended' if one['ends_on'] < rfc3339(now())[:10] else 'until':<8}  {one['ends_on']} (UTC), then 410"
     yield f"  page      {plain(_address(one))}"
     for label, address in (one["feeds"] or {}).items():
         yield f"  {label:<8}  {plain(address)}"
@@ -128,16 +126,20 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
 @publications.command("edit")
 @click.argument("name", metavar="PUBLICATION")
 @click.option("--title", help="Its new title.")
+@click.option("--private", multiple=True, help="Include this private source and no other; repeatable. '' for none.")
 @field_options(NewPublication, new=False)
 @keys.record_flag
 @keys.with_client
-async def edit(client: Client, *, name: str, as_json: bool, **options: str | None) -> None:
-    """Change a publication's title or last day; --ends-on '' removes the day.
+async def edit(client: Client, *, name: str, as_json: bool, private: Sequence[str], **options: Any) -> None:
+    """Change a publication's title, private sources or last day; --ends-on '' removes the day.
 
     \b
     sanderling publications edit Prices --ends-on 2026-12-31
     """
-    if not (body := keys.given(options)):
+    body = keys.given(options)
+    if private:
+        body["private_source_ids"] = await keys.SOURCES.ids_of(client, list(filter(None, private)))
+    if not body:
         raise CommandFailed("Name at least one option to change; --help lists them.", Exit.USAGE)
     path = await PUBLICATIONS.path_of(client, name)
     print_page(await keys.sent(client, "PATCH", path, json=body), publication_page, as_json=as_json)
@@ -161,6 +163,5 @@ async def readdress(client: Client, *, name: str, sure: bool) -> None:
 @keys.with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a publication: its addresses answer 404. The events stay."""
-    question = "Delete the publication {}? Its addresses will answer 404."
-    one = await PUBLICATIONS.removed(client, name, question, sure=sure)
+    one = await PUBLICATIONS.removed(client, name, "Delete the publication {}? Its addresses answer 404.", sure=sure)
     click.echo(f"Deleted {one['id']}.", err=True)

@@ -168,8 +168,7 @@ async def _check(call: OperationContext, publication: Publication) -> None:
 
 def _title(text: str) -> str:
     """Return a title as one line. Raises Unprocessable for an empty one."""
-    title = one_line(text)
-    if not title:
+    if not (title := one_line(text)):
         raise Unprocessable("a title has at least one letter", "body.title", text)
     return title
 

@@ -103,6 +103,14 @@ def test_the_private_sources_that_it_leaves_out_are_named(
     assert ("name it with --private" in told) is bool(left_out)
 
 
+def test_its_private_sources_are_replaced_or_left_out() -> None:
+    id, asked = PRIVATE[0]["id"], list[tuple[str, Any]]()
+    run(publications.edit, client(asked), RECORD["id"], "--private", id)
+    assert asked[-1] == (f"PATCH /v1/publications/{RECORD['id']}", {"private_source_ids": [id]})
+    run(publications.edit, client(asked), RECORD["id"], "--private", "")
+    assert asked[-1] == (f"PATCH /v1/publications/{RECORD['id']}", {"private_source_ids": []})
+
+
 def test_a_publication_says_when_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.real_world.wall", lambda: 1_798_761_600.0)  # 2027-01-01
     assert "  ended     2026-12-31" in "\n".join(publication_page(RECORD | {"ends_on": "2026-12-31"}))
