@@ -47,11 +47,8 @@ def parse_hosts(texts: Sequence[str]) -> tuple[str, ...]:
     >>> parse_hosts(("www.News.example", "*", "*.news.example."))
     ('news.example', '*')
     """
-    return tuple(dict.fromkeys(text if text == ALL else _parse_host(text) for text in texts))
-
-
-def _parse_host(text: str) -> str:
-    return read_host(text.removeprefix("*.")).removeprefix("www.")
+    hosts = (ALL if text == ALL else read_host(text.removeprefix("*.")).removeprefix("www.") for text in texts)
+    return tuple(dict.fromkeys(hosts))
 
 
 def host_of(url: str) -> str:

@@ -519,12 +519,8 @@ def state_of(source: Source, hot: SourceRuntime, *, overdue: bool) -> SourceStat
 def is_unrendered(source: Source, hot: SourceRuntime) -> bool:
     """Return whether the last check failed because no browser here could render the page."""
     wants = source.is_web_page and (source.render == "always" or (source.render == "auto" and hot.rendered))
-    return wants and hot.last_error is not None and _newest(hot) is Verdict.LOCAL
-
-
-def _newest(hot: SourceRuntime) -> Verdict | None:
-    rows = read_rows(hot.trail)
-    return rows[-1].verdict if rows else None
+    newest = read_rows(hot.trail)[-1:] if wants and hot.last_error is not None else ()
+    return any(row.verdict is Verdict.LOCAL for row in newest)
 
 
 def _last(hot: SourceRuntime) -> Verdict | None:

@@ -114,7 +114,8 @@ def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, CellLab
     has_state = any(True for text in labels for _ in availability_in(text.lower()))
     rows: list[tuple[str, CellLabels]] = []
     for offer in offers:
-        if offer.price and _amount(offer) not in shown:
+        whole, _, decimals = offer.price.partition(".")
+        if whole and Value("", "money", int(whole + decimals), len(decimals)).meaning()[:2] not in shown:
             rows.append((_written(offer), CellLabels(offer.name, PRICE_COLUMN)))
         if offer.state and not has_state:
             rows.append((offer.state, CellLabels(offer.name, STATE_COLUMN)))
@@ -123,11 +124,6 @@ def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, CellLab
 
 def _written(offer: Offer) -> str:
     return f"{offer.price} {offer.currency}".strip() if offer.price else ""
-
-
-def _amount(offer: Offer) -> tuple[int | str, ...]:
-    whole, _, decimals = offer.price.partition(".")
-    return Value("", "money", int(whole + decimals), len(decimals)).meaning()[:2]
 
 
 def _in_scripts(root: Element, *types: str) -> Iterator[Offer]:

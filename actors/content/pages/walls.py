@@ -327,7 +327,8 @@ def shell_of(root: Element, trouble: StandIn | None, blocks: Blocks) -> str:
     mounts = list(_mounts(root))
     waiting = next((mount for mount in mounts if _is_empty(mount)), None)
     if waiting is not None:
-        return f"{_named(waiting)} is empty until its scripts run"
+        own = (waiting.get("id") or "").strip()[:40]
+        return f"<{waiting.tag[:40]}{own and f' id={own}'}> is empty until its scripts run"
     if not blocks.texts:
         return "it has scripts and no text"
     asks = (_JAVASCRIPT.search(" ".join(one.itertext())[:2_000]) for one in root.iter("noscript"))
@@ -359,8 +360,3 @@ def _is_empty(mount: Element) -> bool:
         return False
     text = " ".join(" ".join(markup.lines(mount)).split())[:_LOOKED_AT]
     return not text or (len(text.split()) <= _MOST_WAITING and kind_of(text) == "loading")
-
-
-def _named(element: Element) -> str:
-    own = (element.get("id") or "").strip()
-    return f"<{element.tag} id={own[:40]}>" if own else f"<{element.tag[:40]}>"
