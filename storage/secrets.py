@@ -180,27 +180,39 @@ class SealedPlace(NamedTuple):
     since: int = 7
 
 
-def _in(table: str, column: str, id: str = "id", *, some: bool = True) -> tuple[str, str]:
-    """Return the statements for the boxes of a column. id: the column that names a row. some: it may have no box."""
-    read = f"SELECT {id}, {column} FROM {table}{f' WHERE {column} IS NOT NULL' if some else ''}"  # noqa: S608  # ours
-    return read, f"UPDATE {table} SET {column}=? WHERE {id}=?"  # noqa: S608  # ours
-
-
-def _of_source(table: str, column: str) -> tuple[str, str]:
-    """Return these statements for a table with a row per source."""
-    read = f"SELECT k.id, t.{column} FROM {table} t JOIN source_key k ON k.key=t.key WHERE t.{column} IS NOT NULL"  # noqa: S608  # ours
-    return read, f"UPDATE {table} SET {column}=? WHERE key=(SELECT key FROM source_key WHERE id=?)"  # noqa: S608  # ours
-
-
-SEEDS = SealedPlace("signing_key", *_in("signing_key", "seed", "key_id", some=False), "seeds", _HEX)
-SECRETS = SealedPlace("destination", *_in("destination", "sealed", some=False), "destinations", _JSON)
-HELLOS = SealedPlace("source", *_of_source("source", "sealed"), "hellos", _TEXT)
-COOKIES = SealedPlace("cookies", *_of_source("source_hot", "jar"), "cookies", _TEXT, since=17)
-PRIVATE = SealedPlace("private", *_in("destination", "private"), "private", _JSON, since=9)
-ADDRESSES = SealedPlace("publication", *_in("publication", "sealed"), "addresses", _TEXT, since=10)
-SUBSCRIPTIONS = SealedPlace("subscription", *_in("subscription", "sealed"), "subscriptions", _TEXT, since=11)
-PUSH = SealedPlace("push_key", *_in("push_key", "sealed", "public", some=False), "push", _HEX, since=18)
-TOTP = SealedPlace("totp", *_in("person", "totp"), "totp", _HEX, since=20)
+SEEDS = SealedPlace(
+    "signing_key", "SELECT key_id, seed FROM signing_key", "UPDATE signing_key SET seed=? WHERE key_id=?", "seeds", _HEX
+)
+_SECRETS = "SELECT id, sealed FROM destination", "UPDATE destination SET sealed=? WHERE id=?"
+SECRETS = SealedPlace("destination", *_SECRETS, "destinations", _JSON)
+HELLOS = SealedPlace(
+    "source",
+    "SELECT k.id, s.sealed FROM source s JOIN source_key k ON k.key=s.key WHERE s.sealed IS NOT NULL",
+    "UPDATE source SET sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
+    "hellos",
+    _TEXT,
+)
+COOKIES = SealedPlace(
+    "cookies",
+    "SELECT k.id, h.jar FROM source_hot h JOIN source_key k ON k.key=h.key WHERE h.jar IS NOT NULL",
+    "UPDATE source_hot SET jar=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
+    "cookies",
+    _TEXT,
+    since=17,
+)
+_PRIVATE = (
+    "SELECT id, private FROM destination WHERE private IS NOT NULL",
+    "UPDATE destination SET private=? WHERE id=?",
+)
+PRIVATE = SealedPlace("private", *_PRIVATE, "private", _JSON, since=9)
+_TOKENS = "SELECT id, sealed FROM publication WHERE sealed IS NOT NULL", "UPDATE publication SET sealed=? WHERE id=?"
+ADDRESSES = SealedPlace("publication", *_TOKENS, "addresses", _TEXT, since=10)
+_HUBS = "SELECT id, sealed FROM subscription WHERE sealed IS NOT NULL", "UPDATE subscription SET sealed=? WHERE id=?"
+SUBSCRIPTIONS = SealedPlace("subscription", *_HUBS, "subscriptions", _TEXT, since=11)
+_PUSH = "SELECT public, sealed FROM push_key", "UPDATE push_key SET sealed=? WHERE public=?"
+PUSH = SealedPlace("push_key", *_PUSH, "push", _HEX, since=18)
+_TOTP = "SELECT id, totp FROM person WHERE totp IS NOT NULL", "UPDATE person SET totp=? WHERE id=?"
+TOTP = SealedPlace("totp", *_TOTP, "totp", _HEX, since=20)
 PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES, PUSH, TOTP)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"

@@ -91,7 +91,7 @@ class _Picking:
         self._asked, self._wish, self._opened = asked, asked.wish, opened
         self._reaches, self._no_parts = reaches, no_parts
         blocks = blocks_in(opened) if reaches is None else reaches.blocks
-        self._reading = reading_of(opened.root, blocks, narrowed=False)
+        self._reading = reading_of(opened, blocks, narrowed=False)
         self._marks = [digest16(key)[:8] for key in self._reading.keys]
         self._headings = _headings(self._reading)
         self._writing = writing_of(opened.root, self._reading)
@@ -198,7 +198,7 @@ class _Picking:
                 return None
             if opened.empty:
                 return None
-            reading = reading_of(opened.root, blocks_in(opened), narrowed=chosen is not None)
+            reading = reading_of(opened, blocks_in(opened), narrowed=chosen is not None)
             items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
         texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[: records.MOST_SHOWN_BLOCKS])

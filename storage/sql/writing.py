@@ -404,7 +404,8 @@ class WritingThread:
     def _fail(self, why: str) -> None:
         for ticket in self._batch:
             ticket.error = Unavailable(why)
-        self._answer()
+        batch, self._batch = self._batch, []
+        self._call_soon(self._wake, batch, 0)  # not by `_answer`, which may be what failed
 
     def _guarded(self, what: Callable[[], object]) -> None:
         try:

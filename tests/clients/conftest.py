@@ -9,7 +9,7 @@ from clients.generate.__main__ import main
 from tests.api.house import House, make_house, running
 from tests.clients.building import build
 
-main()  # the tests import what it writes
+main()  # the tests import the generated modules
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ OF_ALERTS = {
     ),
     "api/openapi/words/alerts.json": ('"notice_after": 3600,', '\n"note": "",'),
     "api/dashboard/templates/alerts/form.html": (
-        '<summary>{{ say("Channel and notices") }}</summary>\n',
+        '<summary>{{ say("More options") }}</summary>\n',
         '{{ ui.field("note", say("Note"), value=form.note) }}\n',
     ),
 }

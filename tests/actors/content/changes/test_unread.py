@@ -1,4 +1,4 @@
-"""Pages recognised by their bytes without programs, styles and comments: whatever is left out, no reader sees."""
+"""Pages recognised by their bytes without programs, styles and comments: no reader sees these."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def soup(chance: random.Random, most: int) -> str:
 
 
 def pair(chance: random.Random) -> tuple[str, str]:
-    """Return two pages that differ in a part most of which are in comments, programs or styles."""
+    """Return two pages that differ in one part, mostly in a comment, program or style."""
     head, between, tail = (soup(chance, 7) for _ in range(3))
     shell, again = chance.choice(HIDDEN), chance.choice(HIDDEN[:7])
     one, other = (shell.format(soup(chance, 4)) if chance.random() < 0.8 else "" for _ in range(2))
