@@ -15,7 +15,6 @@ from actors.language.speaking import noted, say
 from actors.messages.requests import FoundValue
 from api.dashboard.forms import InvalidForm, wrong_of
 from api.dashboard.screen import Go, Secret, Visit
-from api.dashboard.sources.display import with_unit
 from api.fields import alerts as wire
 from api.fields.destinations import HookUrl, NewDestination
 from api.nouns import alerts, bins, destinations
@@ -134,8 +133,7 @@ def suggested(values: Sequence[FoundValue]) -> StartFields:
 def telling(values: Sequence[FoundValue]) -> list[FoundValue]:
     """Return the values to show: prices and states first, bare numbers only on a page without prices."""
     is_shop = any(one.type == "money" for one in values)
-    known = (one for one in values if one.type != "number" or one.path or not is_shop)
-    shown = (structs.replace(one, text=with_unit(one.value, one.unit)) if one.unit else one for one in known)
+    shown = [one for one in values if one.type != "number" or one.path or not is_shop]
     return sorted(shown, key=lambda one: one.type not in _LIKELY)[:MOST_VALUES]
 
 

@@ -22,7 +22,7 @@ from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard import starting
 from api.dashboard.forms import Form, InvalidForm, read_form, wrong_of
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post, texts
-from api.dashboard.sources.display import KINDS
+from api.dashboard.sources.display import KINDS, with_unit
 from api.dashboard.sources.one import Options, checked, inherited_part, settings_in, words_in
 from api.dashboard.starting import StartFields
 from api.fields.alerts import NewAlert
@@ -115,12 +115,13 @@ async def look(visit: Visit) -> Page:
         raise blamed(error) from None
     part, page, unset = answer.preview.part, answer.preview.page, [(it, getattr(NOTHING, it)) for it in _OPTIONS]
     values = () if page is None else page.values
+    said = [structs.replace(one, text=with_unit(one.value, one.unit)) if one.unit else one for one in values]
     shows: dict[str, Any] = {
-        "values": starting.telling(values),
+        "values": starting.telling(said),
         "start": form if form.when else starting.suggested(values),
         "whens": starting.WHENS,
         "of_values": starting.OF_VALUES,
-        "prices": starting.prices(values),
+        "prices": starting.prices(said),
         "recipients": await starting.recipients(visit),
         "open": any(getattr(form, it) not in (value, "auto") or visit.draft.error(it) for it, value in unset),
         "form": form,
