@@ -8,7 +8,7 @@ header and answer the request without it (RFC 9110, section 7.8); this disables 
 One open stream, from its head to its end, and the parking of silent ones. A stream on a plain socket leaves its
 connection after the head: Hypercorn's tasks, protocol and request end, and only the socket, the cursor and the limits
 remain. It has a task while bytes or the log are in its way. Otherwise it is parked: the tail calls it with new events,
-`Signs` with keepalives, and `Park` when its peer has gone. A connection with TLS or in memory needs a task to notice
+`Keepalives`, and `Park` when its peer has gone. A connection with TLS or in memory needs a task to notice
 its peer, so its stream stays in it and waits there.
 
 One request and its answer over any protocol, and the switch to a live stream. Quart and its hooks answer `GET
@@ -330,7 +330,7 @@ class LiveStream(KeepaliveState):
         wire.hold(SEND_SIZE)
         if place is not None:
             self.rest = writer.send_nowait(opening(place.form, place.replay_from))
-            streams.signs.add(self)
+            streams.keepalives.add(self)
         if self.parks:
             streams.keep_place(key)
 
@@ -341,7 +341,7 @@ class LiveStream(KeepaliveState):
         streams.drop(self, self._key)
         if isinstance(self.reader, Reader):
             self.reader.tail.unpark(self)
-            streams.signs.drop(self)
+            streams.keepalives.drop(self)
         if self.parks:
             streams.free_place(self._key)
 

@@ -173,7 +173,7 @@ def front(context: AppContext) -> Sequence[ChildSpec]:
 async def serve(context: AppContext, child: Child) -> None:
     settings, connections = context.settings, ServerConnections(make_app(context))
     opening, api = context.world.listen(settings.host, settings.port), connections.api
-    tasks = (api.streams.watch_keys, api.streams.signs.run, api.seen.run, connections.renew_certificate)
+    tasks = (api.streams.watch_keys, api.streams.keepalives.run, api.seen.run, connections.renew_certificate)
     await connections.serve(child, opening, tasks, settings.drain, "http.listening")
 
 
@@ -451,7 +451,7 @@ def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
 
 async def _serve(context: AppContext, child: Child) -> None:
     connections = ServerConnections(make_admin_app(context, OWNER), bare=True)
-    tasks = (connections.api.streams.signs.run, partial(_measure, context))
+    tasks = (connections.api.streams.keepalives.run, partial(_measure, context))
     await connections.serve(child, _listeners(context), tasks, DRAIN)
 
 

@@ -80,8 +80,8 @@ class KeepaliveState:
             self.scope.cancel()
 
 
-class Signs:
-    """The pulses of all open streams. newest: returns the log's newest id, or None if unknown.
+class Keepalives:
+    """The keepalives of all open streams. newest: returns the log's newest id, or None if unknown.
 
     interval: seconds from one keepalive to the next at most. The first one after an event comes earlier (see
     `Streams.spread`), and so do those of full slots.

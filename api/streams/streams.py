@@ -30,7 +30,7 @@ from api.problems import later
 from api.ratelimit import counted, uncount
 from api.streams.channels import Channels
 from api.streams.export import Exports
-from api.streams.keepalives import EARLY, KeepaliveState, Signs, Writer
+from api.streams.keepalives import EARLY, Keepalives, KeepaliveState, Writer
 from api.streams.reader import Reader, Texts
 from api.streams.sse import RETRY, Form, keepalive
 from storage.errors import StorageError
@@ -67,7 +67,7 @@ class Streams:
         self.texts = Texts(jail)
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
-        self.signs = Signs(self._newest_known, settings.keepalive)
+        self.keepalives = Keepalives(self._newest_known, settings.keepalive)
         self._storage, self._settings, self._now = storage, settings, now
         self._gauge = gauge or Gauge()
         self._open: dict[str, dict[Cancellable, Holder]] = {}

@@ -58,7 +58,7 @@ def streams_of(house: House) -> Streams:
 async def feed(streams: Streams, reader: Reader, taker: Taker) -> None:
     pulse = KeepaliveState(reader.form, taker, streams.silence())
     pulse.rest = taker.send_nowait(opening(reader.form, reader.replay_from))
-    streams.signs.add(pulse)
+    streams.keepalives.add(pulse)
     await streams.feed(reader, pulse)
 
 
@@ -72,7 +72,7 @@ async def test_one_task_gives_the_signs_of_streams_that_never_wake_for_them(auto
     await house.publish("a")
     streams, takers, steps = streams_of(house), [Taker() for _ in range(30)], StepCounter()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(streams.signs.run)
+        nursery.start_soon(streams.keepalives.run)
         for taker in takers:
             nursery.start_soon(feed, streams, a_reader(house), taker)
         await trio.testing.wait_all_tasks_blocked()
@@ -104,7 +104,7 @@ async def test_signs_and_events_follow_each_other_whole_however_little_a_client_
         await house.publish("first")
         streams, taker, told = streams_of(house), Taker(chance), list[str]()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(streams.signs.run)
+            nursery.start_soon(streams.keepalives.run)
             nursery.start_soon(feed, streams, a_reader(house), taker)
             await trio.testing.wait_all_tasks_blocked()
             for _ in range(60):
@@ -136,7 +136,7 @@ async def test_a_reader_of_a_rare_filter_sends_its_own_keepalives(autojump_clock
 
     reader = Endless(house.storage.log, Tail(START), EventFilter(), cursor=START, form="sse", replay_from="")
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(streams.signs.run)
+        nursery.start_soon(streams.keepalives.run)
         nursery.start_soon(feed, streams, reader, taker)
         await trio.sleep(2 * KEEPALIVE + 1)
         nursery.cancel_scope.cancel()
@@ -150,7 +150,7 @@ async def test_the_task_that_gives_signs_sleeps_until_one_is_due(autojump_clock:
     streams, steps = streams_of(house), StepCounter()
     first, second = Taker(), Taker()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(streams.signs.run)
+        nursery.start_soon(streams.keepalives.run)
         nursery.start_soon(feed, streams, a_reader(house), first)
         await trio.testing.wait_all_tasks_blocked()
         trio.lowlevel.add_instrument(steps)
@@ -177,11 +177,11 @@ async def test_a_silent_stream_is_visited_only_when_it_is_due(autojump_clock: ob
             return super().ends
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(streams.signs.run)
+        nursery.start_soon(streams.keepalives.run)
         for taker in takers:
             pulse = Visited("sse", taker, streams.silence())
             pulse.waits = True
-            streams.signs.add(pulse)
+            streams.keepalives.add(pulse)
         await trio.sleep(10 * KEEPALIVE + 1)
         nursery.cancel_scope.cancel()
     for taker in takers:
@@ -199,11 +199,11 @@ async def test_keepalives_spread_over_the_whole_interval_in_time(
     house, takers = make_house(), [DatedTaker() for _ in range(600)]
     streams = streams_of(house)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(streams.signs.run)
+        nursery.start_soon(streams.keepalives.run)
         for taker in takers:
             pulse = KeepaliveState("sse", taker, streams.silence())
             pulse.waits = True
-            streams.signs.add(pulse)
+            streams.keepalives.add(pulse)
         await trio.sleep(30 * KEEPALIVE)
         nursery.cancel_scope.cancel()
     at_once = [Counter(int(taker.times[index]) for taker in takers).most_common(1)[0][1] for index in (0, -1)]
