@@ -14,7 +14,6 @@ import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from actors.delivery import schedule
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.kind import TemplateFailed, render, template_errors
 from actors.errors import TooSoon, Unprocessable
@@ -38,7 +37,7 @@ from api.ratelimit import Limit
 from api.route import LETS_OUT, Answer, Call, Routes
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from storage.records.destination import Attempt, Destination, Match, Replayed, Result
+from storage.records.destination import Attempt, DeliveryMode, Destination, Match, Replayed, Result
 from storage.records.event import MATCHED, Event, Filter, Stored, id_in, story_in
 from storage.records.identity import START, Seq, id_of
 from storage.records.tiers import ORDINARY
@@ -83,12 +82,16 @@ class DeliveryRecord(Declared, frozen=True):
     next_attempt_at: Time | None
 
 
-@record_of(schedule.Digest, "id destination_id alert_id delivery_mode window_start window_end count events")
-class Digest(Declared, frozen=True, kw_only=True):
+class Digest(Struct, frozen=True, kw_only=True):
     """The events of a period, in the order of the log; at most 500, the rest in another digest."""
 
+    id: str
+    destination_id: str
+    alert_id: str
+    delivery_mode: DeliveryMode
     window_start: Time
     window_end: Time
+    count: int
     events: tuple[Event, ...]
 
 

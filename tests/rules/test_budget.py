@@ -9,7 +9,7 @@ BUDGET = {
     "supervision": (1_788, 10),
     "storage": (8_755, 41),
     "actors": (40_247, 184),
-    "api": (18_308, 87),
+    "api": (18_311, 87),
     "sanderling": (8_879, 44),
     "extras/agents": (1_615, 11),
     "extras/apply": (3_054, 16),
