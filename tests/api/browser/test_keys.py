@@ -92,7 +92,7 @@ def test_after_a_refused_form_the_focus_is_at_the_error(tab: Tab) -> None:
     tab.sees("Please check these fields:")
     assert tab.run(FOCUS) == "faults"
     assert tab.page.title().startswith("Error: ")
-    tab.page.locator("#faults a", has_text="Rate").click()
+    tab.page.locator("#faults a", has_text="Requests a minute").click()
     assert tab.run(FOCUS) == "f-rate"
     assert tab.page.locator("#f-rate").get_attribute("aria-describedby") == "e-rate"
     assert tab.page.locator("#f-name").input_value() == "Newsroom"

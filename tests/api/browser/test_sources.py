@@ -33,7 +33,9 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     assert fits(tab)
     tab.press("Check now").sees(LOOKED)
     outline = f'<outline xmlUrl="{origin.feed("/feed", "Notes", [Entry("a note")])}" text="Notes" category="sea"/>'
-    tab.open("/sources/import").fill(text=f'<opml version="2.0"><body>{outline}</body></opml>')
+    tab.open("/sources/import").unfold("Or paste its content").fill(
+        text=f'<opml version="2.0"><body>{outline}</body></opml>'
+    )
     tab.press("Preview").press("Add 1").sees("1 of 1 done: 1 new")  # without a reload
     tab.open("/sources?tag=sea")
     assert tab.page.locator("tbody tr").count() == 1 and fits(tab)
