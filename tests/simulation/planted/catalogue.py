@@ -86,7 +86,6 @@ PLANTS: tuple[Plant, ...] = (
     disk.frames_not_restored,
     disk.unanswered_not_read_back,
     disk.recorder_crashes_at_a_lock,
-    disk.connections_count_as_no_checks,
     disk.failed_commits_take_back_checks,
     meddled.deleted_from_the_table_only,
     meddled.frames_lost_at_a_stop,

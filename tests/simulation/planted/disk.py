@@ -112,11 +112,6 @@ def recorder_crashes_at_a_lock() -> AbstractContextManager[Any]:
     return patch.object(recording, "STANDSTILL", (DiskFull,))
 
 
-def connections_count_as_no_checks() -> AbstractContextManager[Any]:
-    """At an edit beside a sweep, a push source takes the stored state unless it has read frames since."""
-    return patch.object(progress, "newer", lambda known, stored: known if known.looks > stored.looks else stored)
-
-
 def failed_commits_take_back_checks() -> AbstractContextManager[Any]:
     """After a failed commit, or at an edit during one, the source takes the stored state, even if it is older."""
     return patch.object(progress, "newer", lambda known, stored: stored)

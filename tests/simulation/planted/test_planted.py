@@ -156,7 +156,6 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "frames_not_restored": (ill, "4", "T3"),
     "unanswered_not_read_back": (mute, "3", "T3"),
     "recorder_crashes_at_a_lock": (ill, "4", "T3"),
-    "connections_count_as_no_checks": (draw_swept, "127", "A1"),
     "failed_commits_take_back_checks": (draw_swept, "13", "A1"),
     "deleted_from_the_table_only": (draw_meddled, "1/1", "L5"),
     "frames_lost_at_a_stop": (draw_meddled, "1/1", "T3"),

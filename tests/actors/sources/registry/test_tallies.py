@@ -73,6 +73,15 @@ async def test_days_stay_while_storage_takes_nothing(bench: Bench) -> None:
     assert bench.live.tally == before
 
 
+@pytest.mark.parametrize("saved", [True, False])
+async def test_a_state_that_was_not_stored_is_in_the_next_sweep(bench: Bench, saved: bool) -> None:
+    bench.live.unsaved = True
+    sweep = TallySweep(bench.ports, last=False)
+    _, on_saved = sweep.batch([bench.live], taken)
+    on_saved(saved)
+    assert bench.live.unsaved is not saved
+
+
 async def test_a_stored_tally_is_not_behind_and_reaches_the_shifts(bench: Bench) -> None:
     bench.look(3)
     sweep = TallySweep(bench.ports, last=False)
