@@ -36,7 +36,6 @@ def offences(tab: Tab, only: tuple[str, ...] = ()) -> list[str]:
 
 def check(tab: Tab) -> list[str]:
     """Return the faults of the current page in both colour schemes and widths: axe's, and horizontal overflow."""
-    tab.page.wait_for_selector("[aria-busy]", state="detached")  # a part that is being loaded is dimmed
     wrong = []
     for (scheme, width), rules in zip(LOOKS, ASKED, strict=True):
         tab.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -287,5 +287,6 @@ def test_an_alert_is_tried_without_a_receiver(tab: Tab, script: bool) -> None:
     assert "webhook-signature" in tab.page.locator("#sent pre").inner_text()
     assert tab.page.locator("main [name=name]").first.input_value() == f"Kettle {script}"
     if script:
+        tab.run("document.querySelector('.tried').setAttribute('aria-busy', 'true')")  # legible while it reloads, too
         assert tab.path == "/alerts/new" and axe.check(tab) == []
     tab.follow("Open the inbox").sees("Its requests")
