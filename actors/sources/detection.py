@@ -163,7 +163,7 @@ ACCEPT: Final = (
 
 _ADVICE: Final = {
     401: "; it needs a login: give the source the headers that sign you in (a cookie, a token)",
-    403: "; the site blocks programs: look for a feed, or ask its owner",
+    403: "; it wants a login, or blocks programs: give the headers that sign you in, or look for a feed",
     404: "; check the URL in a browser",
     410: "; it is gone for good: look for where it moved",
     451: "; it is withheld for legal reasons",

@@ -244,7 +244,7 @@ def why_lines(
     yield f"  {plain(local(answer['state'], zone))}"
     told = any(one["kind"] == "told" for one in answer["reasons"])
     if asked and not (looked or told or answer["type"] not in POLLED):
-        yield "  (--look also checks it now, if politeness allows)"
+        yield "  (--check also checks it now, if its rate limit allows)"
 
 
 def local(sentence: str, zone: tzinfo | None = None) -> str:

@@ -220,11 +220,11 @@ def moment_of(flag: str, text: str, now: Millis) -> str:
 @click.command()
 @click.argument("source")
 @click.argument("text", default="")
-@click.option("--look", is_flag=True, help="Check it now, too, if its rate limit allows (needs sources:write).")
+@click.option("--check", "--look", "check", is_flag=True, help="Check it now, too, if its rate limit allows.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
 @with_client
-async def why(client: Client, *, source: str, text: str, look: bool, as_json: bool) -> None:
+async def why(client: Client, *, source: str, text: str, check: bool, as_json: bool) -> None:
     """Explain why TEXT was not reported for a SOURCE, named by its id, a name, its URL or a part of these."""
-    query = {"text": text, "look": "true" if look else "false"}
+    query = {"text": text, "look": "true" if check else "false"}
     answer = await sent(client, "GET", f"{await SOURCES.path_of(client, source)}/why", params=query)
-    print_page(answer, lambda answer: why_lines(answer, asked=bool(text), looked=look), as_json=as_json)
+    print_page(answer, lambda answer: why_lines(answer, asked=bool(text), looked=check), as_json=as_json)

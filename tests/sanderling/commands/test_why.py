@@ -54,7 +54,7 @@ def client(asked: list[httpx.Request]) -> Client:
 )
 def test_a_source_is_named_by_its_id_its_names_its_url_or_a_part_of_these(named: str, number: int) -> None:
     asked: list[httpx.Request] = []
-    assert run(why, client(asked), named, "a b", "--look") == Exit.WELL
+    assert run(why, client(asked), named, "a b", "--check") == Exit.WELL
     assert asked[-1].url.path == f"/v1/sources/{a_source_id(number)}/why"
     assert dict(asked[-1].url.params) == {"text": "a b", "look": "true"}
 
@@ -73,7 +73,7 @@ def test_times_are_local_and_nothing_of_a_page_reaches_the_terminal_raw() -> Non
     assert shown[1] == "  Seen on 29 May 2026 01:26."
     assert "\x1b" not in shown[2] and "euros" in shown[2]
     assert shown[3] == "  The last check was on 28 May 2026 22:26."
-    assert "--look" in shown[4]
+    assert "--check" in shown[4]
     assert len(list(why_lines(ANSWER, asked=True, looked=True))) == 4
 
 

@@ -29,6 +29,12 @@ def test_a_throttled_request_reports_the_site_and_the_wait(
     assert (str(error), error.retry_after) == (says, after)
 
 
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_page_that_may_want_a_login_names_the_headers(status: int) -> None:
+    error = domain_error(CheckFailed(Blame.REMOTE_PERMANENT, "answered so", status=status), "http://a.test/")
+    assert "headers that sign you in" in str(error)
+
+
 @pytest.mark.parametrize(
     ("path", "wished", "detected", "says"),
     [
