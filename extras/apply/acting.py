@@ -144,7 +144,7 @@ async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
         try:
             found += filter(kind.counts, decode(answer.content))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            says = f"The service's {kind.id} are not as this program knows them ({error}): are both of one version?"
+            says = f"The service's {kind.id} don't match this program ({error}): do both have the same version?"
             raise CommandFailed(says) from None
         if "next" not in answer.links:
             return found
@@ -194,7 +194,7 @@ class Actor:
         for step in self._plan.people:
             await self._give(step)
         if twice := await self._made_twice({act.kind for act in acts if act.verb == "make"}):
-            says = f"Another apply of {self._plan.workspace} ran at the same time. Made by both: {', '.join(twice)}."
+            says = f"Another apply of {self._plan.workspace} ran at the same time. Both created: {', '.join(twice)}."
             raise CommandFailed(f"{says} Plan again: the same command shows what differs.", Exit.FAILED)
 
     async def _made_twice(self, kinds: Collection[str]) -> list[str]:
@@ -223,13 +223,13 @@ class Actor:
         act = Act("change", groups.TEMPLATES, group.name)
         urls = [url for name, url in group.members if (SOURCES, name) not in self._refused]
         try:
-            says = await attach(self._client, group, urls) if urls else "none of its sources is there"
+            says = await attach(self._client, group, urls) if urls else "none of its sources exists"
         except ServiceRefused as error:
             says = why_refused(error)
         if says:
             self._refuse(act, says)
         else:
-            self._tell(ActResult(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
+            self._tell(ActResult(act, "changed", f"{group.lacking:,} of its sources got its tag"))
 
     async def _give(self, step: PersonStep) -> None:
         act, says = Act("change" if step.before else "make", PEOPLE, step.email), ""
@@ -270,7 +270,7 @@ class Actor:
         except ServiceRefused as error:
             self._refuse(act, _STALE if error.status == 412 else why_refused(error))
         except LookupError as error:
-            self._refuse(act, f"it names {error.args[0][1]}, which is not there")
+            self._refuse(act, f"it names {error.args[0][1]}, which does not exist")
         else:
             self._tell(ActResult(act, BECAME[act.verb], says))
 
@@ -355,7 +355,7 @@ class Actor:
         if fields:
             await self._patch(kind, wanted, record, fields)
         unseen = "secret" in kind.secrets and "secret" not in wanted.secrets and b'"secret":"' in content
-        return "the service has made its signing secret; rotate it to see one" if unseen else ""
+        return "the service created its signing secret; rotate it to see one" if unseen else ""
 
     async def _made(self, kind: Kind, wanted: DesiredRecord) -> httpx.Response:
         """Create a record once: the idempotency key derives from the name; if that answer is deleted, try the next."""

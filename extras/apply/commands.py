@@ -28,7 +28,7 @@ from sanderling.flags import client_flags
 from storage.records.identity import Workspace
 from storage.records.secrecy import plain
 
-AGAIN = "Run the same command again to go on: what is done stays done."
+AGAIN = "Run the same command again to continue; finished steps stay."
 
 
 class ApplyFlags(NamedTuple):
@@ -46,7 +46,7 @@ class ApplyFlags(NamedTuple):
 
 @click.command("apply")
 @click.argument("folder", metavar="DIR", required=False)
-@click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--plan", "only_plan", is_flag=True, help="Show the changes without making them.")
 @click.option("--exit-code", is_flag=True, help="With --plan: exit code 3 if there are changes, else 0.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @click.option("--adopt", is_flag=True, help="With --yes or --exit-code: take over objects that no files manage.")
@@ -227,7 +227,7 @@ def _sums(ends: list[ActResult]) -> str:
     names = ("made", "changed", "taken over", "deleted", "refused")
     counts = {name: sum(done.became == name for done in ends) for name in names}
     said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    return f"{said[:1].upper()}{said[1:]}." if said else "Nothing was done."
+    return f"{said[:1].upper()}{said[1:]}." if said else "Nothing changed."
 
 
 def export_files(client: Client, folder: Path, workspace: str) -> int:
@@ -256,5 +256,5 @@ def export_files(client: Client, folder: Path, workspace: str) -> int:
     counts = [f"{count:,} {nouns[kind]}{'' if count == 1 else 's'}" for kind, count in made.counts.items() if count]
     click.echo(f"{folder}: written: {', '.join(counts) or 'nothing'}.", err=True)
     if made.variables:
-        click.echo(f"The files name variables for what is secret: {', '.join(made.variables)}.", err=True)
+        click.echo(f"The files name variables for the secrets: {', '.join(made.variables)}.", err=True)
     return Exit.WELL

@@ -268,7 +268,7 @@ class _Planner:
         for name in self._state.private.get(str(values.get("kind")), frozenset()) if kind.id == DESTINATIONS else ():
             if values.get(name):
                 secrets[name] = Secret(str(values[name]), "the file itself")
-                says = f"{wanted.place.table}.{name} lets somebody in, and is written in {wanted.place.file}"
+                says = f"{wanted.place.table}.{name} is a secret, and is written in {wanted.place.file}"
                 self.notes.append(f'{says}: better say where it is, as {{ env = "NAME" }}')
             values.pop(name, None)
         return wanted._replace(values=values, secrets=secrets)
@@ -296,7 +296,7 @@ class _Planner:
     def _make(self, kind: Kind, wanted: DesiredRecord, old: ServiceRecord | None) -> None:
         for name, secret in wanted.secrets.items():
             if secret.value is None:
-                self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, and it can't be made without")
+                self._fault(kind, wanted.name, f"{name}: {secret.says} is not set; a new {kind.noun} needs it")
         self.acts.append(Act("make", kind.id, wanted.name, wanted, replaces="" if old is None else old.known_as))
 
     def _found(self, kind: Kind, wanted: DesiredRecord, there: ServiceRecord) -> None:
@@ -311,12 +311,10 @@ class _Planner:
         if mark is None:
             if not self._options.adopt:
                 what = kind.natural("", there.values) if kind.unique else f"one that is like it ({there.record.id})"
-                self._fault(
-                    kind, wanted.name, f"{what} is there already, and no files manage it: --adopt takes it over"
-                )
+                self._fault(kind, wanted.name, f"{what} exists already, and no files manage it: --adopt takes it over")
             self.acts.append(Act("take over", kind.id, wanted.name, wanted, there, changes))
         elif mark.workspace != self._wish.workspace:
-            says = f"is there already, and the files of {mark.workspace} manage it as {mark.name}"
+            says = f"exists already, and the files of {mark.workspace} manage it as {mark.name}"
             self._fault(kind, wanted.name, says)
         elif changes or mark.name != wanted.name:
             was = mark.name if mark.name != wanted.name else ""
@@ -326,9 +324,9 @@ class _Planner:
         """Yield the secrets to change, never their values."""
         for name, secret in wanted.secrets.items():
             if secret.value is None and (name in there.sealed or name in there.values or name == "secret"):
-                self.notes.append(f"{kind.id}.{wanted.name}: {name} is not compared, as {secret.says} is not there")
+                self.notes.append(f"{kind.id}.{wanted.name}: {name} is not compared: {secret.says} is not set")
             elif secret.value is None:
-                self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, nor is it at the service")
+                self._fault(kind, wanted.name, f"{name}: {secret.says} is not set, and the service has none either")
             elif self._is_other(kind, wanted, there, name, secret.value):
                 yield FieldChange(name, None, None, secret=True)
         for name in sorted(there.sealed - wanted.secrets.keys() - {"url"}):
@@ -355,11 +353,11 @@ _SUMS: Final[Sequence[tuple[Verb, str]]] = (
     ("change", "to change"),
     ("take over", "to take over"),
     ("delete", "to delete"),
-    ("keep", "kept, though no file has it"),
+    ("keep", "kept, although no file has it"),
 )
 LONGEST: Final = 160  # maximum characters of a value
 UNTOLD: Final = "(a secret)"
-NOTHING: Final = "Nothing is to be done: the service is as the files say."
+NOTHING: Final = "Nothing to do: the service matches the files."
 
 
 def lines_of(plan: Plan, *, colour: bool = False) -> Iterator[str]:
@@ -404,15 +402,15 @@ def _head(act: Act) -> str:
     if act.verb == "delete" and act.replaces:
         kind = KINDS[act.kind]
         fixed = f"{' or '.join(kind.fixed)} of a {kind.noun}"
-        return f"{what}: deleted, once its successor is there: {fixed} is fixed"
+        return f"{what}: deleted once its successor exists: {fixed} can't change"
     if act.verb == "make" and act.replaces:
         return f"{what}: made anew"
     if act.verb == "delete":
         return f"{what}: no file has it any more{_known(act)}"
     if act.verb == "keep":
-        return f"{what}: no file has it any more, and it stays (--no-delete)"
+        return f"{what}: no file has it any more; it stays (--no-delete)"
     if act.verb == "take over":
-        return f"{what}: is there, and is managed by these files from now on{_known(act)}"
+        return f"{what}: exists; these files manage it from now on{_known(act)}"
     return f"{what}: was {plain(act.was)}" if act.was else what
 
 

@@ -107,7 +107,7 @@ TableKind = Kind | groups.GroupKind | PersonKind
 TABLES: Mapping[str, TableKind] = {**KINDS, groups.TEMPLATES: groups.KIND, PEOPLE: people.KIND}
 SETTING = (
     "is a setting of the service, which reads it at its start: set it there (docs/settings.md), and start it again; "
-    "files describe what can be changed while it runs"
+    "files describe objects that can change while it runs"
 )
 _UNKNOWN = "there is no such key"
 
@@ -176,7 +176,7 @@ class _Reader:
         self.workspace = self.workspace or (called if self._texts else "")
         if not (self.workspace or self.flaws):
             says = f'no file says whose files these are: write `{WORKSPACE} = "NAME"` at the top of one of them'
-            none = "there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"
+            none = "it has no *.toml files; to empty a workspace, name it with --workspace"
             self.flaws.append(Flaw(next(iter(self._texts), str(self._folder)), 0, says if self._texts else none))
         for kind in KINDS.values():
             if kind.id != DESTINATIONS:
@@ -290,7 +290,7 @@ class _Reader:
                     given = wanted.values[field]
                     for name in (given,) if isinstance(given, str) else given:
                         if (of, name) not in self._places and not (of == SOURCES and self._means_sources(name)):
-                            url = ", or write the URL of a source that is there" if of == SOURCES else ""
+                            url = ", or write the URL of an existing source" if of == SOURCES else ""
                             says = f"there is no [{of}.{name}] in these files{self._near(of, name)}{url}"
                             self._flaw(wanted.place, field, says)
 

@@ -28,7 +28,7 @@ from storage.records.source import OWN_NAMESPACES
 
 LONGEST = 60  # maximum letters of a generated name
 _HEAD = "# Written by `sanderling export --as-config`; `sanderling apply` reads it."
-_VARIABLES = "# These variables have to be set where it is applied, to what lets in:"
+_VARIABLES = "# Set these variables to the secrets where you run `sanderling apply`:"
 
 
 class WorkspaceFiles(NamedTuple):

@@ -230,7 +230,7 @@ async def test_a_refusal_blocks_nothing_else_and_sources_without_successor_stay(
     }
     says = [one.says for one in done]
     assert "the service's own" in says[0] and says[1:] == [
-        "it names tickets, which is not there",
+        "it names tickets, which does not exist",
         "it stays, because its replacement was refused",
     ]
     assert "https://shore.test/tickets" in {one["url"] for one in await service.ask("GET", "/v1/sources")}

@@ -62,7 +62,7 @@ def test_files_without_a_workspace_belong_to_one_called_as_their_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder := tmp_path / "Shop").mkdir()
-    with pytest.raises(CommandFailed, match="there are no"):
+    with pytest.raises(CommandFailed, match="it has no"):
         run_apply(folder, only_plan=True)
     (folder / "a.toml").write_text(ONE)
     assert run_apply(folder, only_plan=True, as_json=True)[0] == Exit.WELL
@@ -112,7 +112,7 @@ def test_actions_are_printed_and_refusals_set_the_exit_code(tmp_path: Path, caps
     assert run_apply(files(tmp_path / "f", all=ONE), yes=True, refusing="It is full.")[0] == Exit.FAILED
     told = capsys.readouterr()
     assert told.out.endswith("refused    sources.tickets: It is full.\n")
-    assert told.err == "1 refused. Run the same command again to go on: what is done stays done.\n"
+    assert told.err == "1 refused. Run the same command again to continue; finished steps stay.\n"
 
 
 def test_json_is_the_plan_and_then_each_act(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

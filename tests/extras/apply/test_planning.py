@@ -50,7 +50,7 @@ async def test_unmanaged_objects_are_adopted_on_request_only(service: Service, t
     folder = files(tmp_path / "f", all=ONE)
     plan = await service.plan(folder)
     assert plan.faults == [
-        "sources.tickets: https://shore.test/tickets is there already, and no files manage it: --adopt takes it over"
+        "sources.tickets: https://shore.test/tickets exists already, and no files manage it: --adopt takes it over"
     ]
     done, _ = await service.apply(folder, adopt=True)
     assert [one.became for one in done] == ["taken over", "made", "made"]
@@ -64,7 +64,7 @@ async def test_files_of_another_workspace_keep_their_objects(service: Service, t
     other = files(tmp_path / "b", all='workspace = "other"\n[sources.x]\nurl = "https://shore.test/tickets"\n')
     for options in ({}, {"adopt": True}):
         plan = await service.plan(other, **options)
-        assert plan.faults == ["sources.x: is there already, and the files of shop manage it as tickets"]
+        assert plan.faults == ["sources.x: exists already, and the files of shop manage it as tickets"]
     await service.apply(files(tmp_path / "b", all='workspace = "other"\n[sources.x]\nurl = "https://shore.test/y"\n'))
     assert (await service.plan(tmp_path / "a")).empty
     assert len(await service.ask("GET", "/v1/sources")) == 2
@@ -188,7 +188,7 @@ async def test_more_deletions_than_a_quarter_have_to_be_meant(service: Service, 
     assert too_many(none) == "all things that these files manage would be deleted"
     kept = await service.plan(files(tmp_path / "f"), delete=False)
     assert too_many(kept) == "" and kept.empty
-    assert text(kept).splitlines()[0] == "  sources.s7: no file has it any more, and it stays (--no-delete)"
+    assert text(kept).splitlines()[0] == "  sources.s7: no file has it any more; it stays (--no-delete)"
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------------
@@ -210,12 +210,12 @@ async def test_a_secret_that_changed_is_known_without_being_shown(service: Servi
 async def test_a_secret_that_is_not_there_is_not_compared_unless_it_is_needed(service: Service, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=HEADERS)
     plan = await service.plan(folder)
-    assert plan.faults == ["sources.tickets: headers: $HEADERS is not there, and it can't be made without"]
+    assert plan.faults == ["sources.tickets: headers: $HEADERS is not set; a new source needs it"]
     service.variables = {"HEADERS": "Cookie: id=1"}
     await service.apply(folder)
     service.variables = {}
     plan = await service.plan(folder)
-    assert plan.empty and plan.notes == ["sources.tickets: headers is not compared, as $HEADERS is not there"]
+    assert plan.empty and plan.notes == ["sources.tickets: headers is not compared: $HEADERS is not set"]
 
 
 async def test_a_secret_that_no_file_names_any_more_is_taken_away(service: Service, tmp_path: Path) -> None:
@@ -235,8 +235,7 @@ async def test_a_credential_in_a_file_is_warned_about_and_not_shown(service: Ser
     folder = files(tmp_path / "f", all=chat)
     plan = await service.plan(folder)
     assert plan.notes == [
-        "destinations.hook.url lets somebody in, and is written in all.toml: better say where it is, as "
-        '{ env = "NAME" }'
+        'destinations.hook.url is a secret, and is written in all.toml: better say where it is, as { env = "NAME" }'
     ]
     assert "T0/B0" not in text(plan) and "T0/B0" not in f"{as_json(plan)}"
     await service.apply(folder)
@@ -277,7 +276,7 @@ async def test_an_object_without_its_secret_gets_it_and_goes_on(service: Service
 
 async def test_a_secret_that_the_service_makes_is_not_printed(service: Service, tmp_path: Path) -> None:
     done, _ = await service.apply(files(tmp_path / "f", all=ONE))
-    assert done[-1].says == "the service has made its signing secret; rotate it to see one"
+    assert done[-1].says == "the service created its signing secret; rotate it to see one"
 
 
 # --- options of destinations -----------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ prices = 7
         "a.toml:9: sources.terms.title: expected a text, got a whole number",
         "a.toml:10: source: there is no such key; did you mean sources?",
         "a.toml:14: alerts.prices.sources: there is no [sources.ticket] in these files; did you mean tickets?"
-        ", or write the URL of a source that is there",
+        ", or write the URL of an existing source",
         "a.toml:15: alerts.prices.destinations: there is no [destinations.hok] in these files; did you mean hook?",
         "a.toml:16: destinations.hook: no alert names it: write its name into an alert's `destinations`",
         "b.toml:2: workspace: is other here and shop elsewhere: one folder has one",
@@ -149,9 +149,7 @@ def test_a_key_by_its_usual_name_is_pointed_to_ours(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_refused_unless_the_workspace_is_named(tmp_path: Path) -> None:
-    assert flaws(tmp_path) == [
-        f"{tmp_path}: there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"
-    ]
+    assert flaws(tmp_path) == [f"{tmp_path}: it has no *.toml files; to empty a workspace, name it with --workspace"]
     assert not any(read_folder(tmp_path, {}, "shop").wanted.values())
 
 

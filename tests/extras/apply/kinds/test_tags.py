@@ -96,14 +96,14 @@ async def test_hand_made_settings_are_taken_over_on_request_only(service: Servic
     await service.ask("PUT", PATH, json={"bar": 0.4, "hours": "weekdays 08-18 UTC"})
     folder = files(tmp_path / "f", all="[tags.prices]\nbar = 0.4\n")
     assert (await service.plan(folder)).faults == [
-        "tags.prices: label:prices is there already, and no files manage it: --adopt takes it over"
+        "tags.prices: label:prices exists already, and no files manage it: --adopt takes it over"
     ]
     done, _ = await service.apply(folder, adopt=True)
     assert [one.became for one in done] == ["taken over"]
     assert (await defaults(service))["hours"] is None and (await service.plan(folder)).empty
     other = files(tmp_path / "b", all='workspace = "other"\n[tags."label:prices"]\nbar = 0.6\n')
     assert (await service.plan(other, adopt=True)).faults == [
-        "tags.label:prices: is there already, and the files of shop manage it as prices"
+        "tags.label:prices: exists already, and the files of shop manage it as prices"
     ]
 
 
