@@ -241,8 +241,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
 
     yield f"{source['type']}  {plain(source['url'])}  {source['id']}"
     if name := called(source):
-        yield f"  called      {plain(name)}"
-    yield f"  found out   {plain(source['detection']['evidence'])}"
+        yield f"  title       {plain(name)}"
+    yield f"  detected    {plain(source['detection']['evidence'])}"
     health = source["health"]
     yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"
     if source["rendered"] or source["render"] == "always":
@@ -254,19 +254,19 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
         shown = ", ".join(value) if isinstance(value, list) else value
         yield f"  {setting:<10}  {plain(str(shown))}, from the tag {plain(', '.join(tags))}"
     if source["own_only"]:
-        yield f"  own only    {', '.join(source['own_only'])}: of these it has nothing of its tags"
+        yield f"  own only    {', '.join(source['own_only'])}: not taken from its tags"
     if status["state"] == "disabled":
         yield hinted("  state       paused; `sanderling sources resume` watches it again")
     else:
-        yield f"  next check  {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
-    yield f"  last check  {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
+        yield f"  next check  {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s"
+    yield f"  last check  {when(status['last_fetch_at'])}; last success {when(status['last_success_at'])}"
     if status["last_error"]:
         yield f"  last error  {plain(status['last_error'])}"
     since = f", the last {status['unchanged']:,} without a change" if status["unchanged"] else ""
     told = f"{status['looks']:,} checks{since}; {status['events']:,} events"
     held = status["held"]
     yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"
-    yield f"  so far      {told}, the newest {when(status['last_event_at'])}"
+    yield f"  total       {told}, the newest {when(status['last_event_at'])}"
 
 
 @sources.command("check")
