@@ -24,8 +24,7 @@ from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.nouns.service import METRICS
-from api.openapi.document import ROUTES
-from api.openapi.routes import of_service
+from api.openapi.document import ROUTES, of_service
 from api.peers import caller
 from api.problems import INTERNAL
 from api.refusals import refusal_of

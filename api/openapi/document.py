@@ -29,15 +29,18 @@ from msgspec import Struct, convert, inspect, json, to_builtins
 
 from actors.destination_kinds.webhook import MEDIA as WEBHOOK_MEDIA
 from actors.destination_kinds.webhook import to_cloudevent
+from actors.errors import NotFound
 from actors.extras import always_on
+from api.etags import HOUR, cached_document, describing
 from api.nouns import admin, alerts, deliveries, destinations, events, previews, service, sources, tags, templates, why
 from api.nouns import keys as secrets
 from api.nouns import streams as stream
 from api.nouns import values as present_values
 from api.nouns import versions as page_versions
 from api.nouns.deliveries import Digest
+from api.nouns.service import METRICS
 from api.problems import KINDS, MEDIA, Problem, Refusal
-from api.route import JSON, PUBLIC, SCOPES, Route
+from api.route import JSON, PUBLIC, SCOPES, Answer, Call, Route
 from storage.records import event
 from storage.records.event import Event
 
@@ -554,3 +557,33 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
 
 def _media(schema: Any, example: Any) -> dict[str, Any]:
     return {"schema": schema, "examples": {"example": {"value": example}}}
+
+
+def of_service(base_url: str, *, metrics: bool) -> tuple[Route, ...]:
+    """Return the routes of a service, with or without its metrics."""
+    return described([route for route in ROUTES if metrics or route not in METRICS], base_url)
+
+
+def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
+    """Return the routes plus those that describe them all."""
+
+    @cache
+    def made() -> bytes:
+        return json.encode(document(every, base_url))
+
+    openapi = cached_document("/openapi.json", lambda call: made(), "Read this description.")
+    every = (*routes, _schemas(routes), openapi, *of_extras("reference"))
+    return every
+
+
+def _schemas(routes: Sequence[Route]) -> Route:
+    kinds, media = published(routes, KINDS_SENT), "application/schema+json"
+
+    async def serve(call: Call) -> Answer:
+        kind = kinds.get(call.path["name"])
+        if kind is None or call.path["version"] != VERSION:
+            raise NotFound(f"There is no such schema; there are {', '.join(kinds)}.")
+        url = f"{call.context.settings.public_url()}/schemas/{call.path['name']}/{VERSION}"
+        return Answer(schema_document(kind, url), media=media, headers=HOUR)
+
+    return describing("/schemas/{name}/{version}", serve, "Read a JSON Schema.", media)

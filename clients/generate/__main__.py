@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from api.openapi.document import ROUTES, document
-from api.openapi.routes import described
+from api.openapi.document import ROUTES, described, document
 from clients.generate import python, typescript
 from clients.generate.model import read
 

@@ -74,8 +74,7 @@ def commands() -> str:
 
 
 def api() -> str:
-    from api.openapi.document import ROUTES, document
-    from api.openapi.routes import described
+    from api.openapi.document import ROUTES, described, document
 
     return _page("api", **document(described(ROUTES, BASE_URL), BASE_URL), shape=_shape)
 

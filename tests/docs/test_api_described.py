@@ -13,9 +13,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from api.openapi.document import ROUTES, document
+from api.openapi.document import ROUTES, described, document
 from api.openapi.document import operations as words
-from api.openapi.routes import described
 from api.route import JSON, SCOPES
 from api.validation import read_body, read_query
 

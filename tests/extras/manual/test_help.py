@@ -87,8 +87,7 @@ def test_the_page_of_commands_has_every_command() -> None:
 
 
 def test_the_page_of_the_api_has_every_operation() -> None:
-    from api.openapi.document import ROUTES
-    from api.openapi.routes import described
+    from api.openapi.document import ROUTES, described
 
     shown = page("reference").markdown
     assert [r.label for r in described(ROUTES, "http://a.test") if f"### `{r.label}`\n" not in shown] == []
