@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import httpx
@@ -49,8 +49,7 @@ POST_READ_LIMIT = 16 << 10
 class FetchedResponse:
     """A response of status 200 or 304. url: the final one. headers: under lower-case names. body: decoded; empty for a
     304. max_age: seconds from now, None if unspecified. wire_bytes: of the body. hops: the URLs before the final one.
-    rendered: the browser's details; None for a page as sent. cookies: the source's after the response, in stored form;
-    "" if none were renewed.
+    rendered: the browser's details; None for a page as sent.
     """
 
     url: str
@@ -65,7 +64,6 @@ class FetchedResponse:
     max_age: float | None = None
     hops: tuple[str, ...] = ()
     rendered: Rendered | None = None
-    cookies: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

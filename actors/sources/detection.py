@@ -40,10 +40,8 @@ from actors.messages.requests import DetectRequest, FilledBy, NewSource, Renderi
 from actors.sources.checks import progress
 from actors.sources.checks.access import (
     SIGNED_OUT_STATUSES,
-    Access,
     Renewal,
     RequestAccess,
-    access_to,
     asks_password,
     cache_key,
 )
@@ -86,12 +84,13 @@ async def open_session(  # noqa: PLR0917  # where, how, and whose turn
     """Open a session or a stream for as long as the stack lasts. Each request, redirects included, takes a turn at its
     host; the open connection holds none. Raises CheckFailed.
     """
-    url, services = request_access.url, (ports.egress.guard, ports.settings, ports.world)
+    services = ports.egress.guard, ports.settings, ports.world
     on_cookies, sign = request_access.on_set_cookies, ports.egress.http.sign
     for _ in range(MOST_REDIRECTS + 1):
+        url = request_access.url
         try:
             async with at_host(ports, claim, url, asked=claim.interactive), ports.check_slots:
-                given = request_access.begin().headers_to(url, ports.world.now())
+                given = request_access.headers()
                 if url.scheme in SOCKETS:
                     session = open_websocket(
                         url, *services, subprotocols=subprotocols, user_headers=given, on_cookies=on_cookies
@@ -102,7 +101,7 @@ async def open_session(  # noqa: PLR0917  # where, how, and whose turn
                 )
                 return await stack.enter_async_context(stream)
         except RedirectElsewhere as redirect:
-            url = redirect.url
+            request_access.url = redirect.url
     raise CheckFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
 
 
@@ -239,25 +238,23 @@ async def detect(
     """Classify a URL on a given turn. Raises as `classify`, but CheckFailed for a failed check."""
     if url.scheme in SOCKETS and request.type not in (None, "push"):
         raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", request.type)
-    access = access_to(url, request.headers)
-    detector = _Detector(ports, url, request, claim, renewal, access)
+    detector = _Detector(ports, url, request, claim, renewal)
     if url.scheme not in SOCKETS and request.type != "push":
         return await detector.fetched()
-    if access.body is not None:
+    if renewal.access.body is not None:
         raise Unprocessable("headers: a stream takes no POST", "body.headers")
     return await detector.stream()
 
 
 @dataclass(slots=True)
 class _Detector:
-    """One classification. access: the headers, with the cookies renewed so far."""
+    """One classification."""
 
     ports: Ports
     url: Url
     request: ClassifyRequest
     claim: TurnRequest
     renewal: Renewal
-    access: Access
 
     async def fetched(self) -> Classification:
         url, request = self.url, self.request
@@ -272,7 +269,7 @@ class _Detector:
             detection = stream_detection(stream.url, stream.content_type)
             return Classification("push", detection, url.text, None, self.ports.world.now())
         is_rendered = request.render == "always" or (request.render == "auto" and finding.shell)
-        if is_rendered and finding.format == "html" and self.access.body is None and request.type != "feed":
+        if is_rendered and finding.format == "html" and self.renewal.access.body is None and request.type != "feed":
             return await self._rendered_page(fetched, finding, at)
         if finding.refusal is not None and request.type is None:
             raise Unprocessable(f"{finding.refusal} Seen: {_evidence_of(finding, fetched)}.", "body.url", url.text)
@@ -359,20 +356,14 @@ class _Detector:
 
     async def _fetch(self, text: str, *, as_page: bool = False) -> tuple[FetchedResponse, Finding, Millis]:
         """Return a body, its classification and its time. as_page: ask robots.txt. Raises CheckFailed, UrlRefused."""
-        ports, access, renewal = self.ports, self.access, self.renewal
-
-        async def fresh() -> FetchedResponse:
-            return await fetch(ports, self.claim, text, ACCEPT, robots=as_page, access=access, renewal=renewal)
-
+        fresh = partial(fetch, self.ports, self.claim, text, ACCEPT, robots=as_page, renewal=self.renewal)
         fetched, at = await self._cached(cache_key(text, self.request.headers), fresh)
-        finding = await detect_body(ports, fetched)
-        self.access = access.with_stored(fetched.cookies)
-        return fetched, finding, at
+        return fetched, await detect_body(self.ports, fetched), at
 
     async def _render(self, text: str) -> tuple[FetchedResponse, Millis]:
         """Return a rendered page and its time; robots.txt already allows it. Raises CheckFailed, UrlRefused."""
         wait_for, picture = self.request.wait_for, self.request.screenshots
-        render = partial(render_page, self.ports, self.claim, text, self.access, wait_for)
+        render = partial(render_page, self.ports, self.claim, text, wait_for)
         fresh = partial(render, robots=False, screenshot=picture, renewal=self.renewal)
         return await self._cached(cache_key(text, self.request.headers, rendering_key(wait_for)), fresh)
 
@@ -397,7 +388,7 @@ class _Detector:
 
     async def stream(self) -> Classification:
         url, request = self.url, self.request
-        opened = RequestAccess(self.ports, url, access_to(url, request.headers), self.renewal)
+        opened = RequestAccess(self.ports, url, self.renewal)
         try:
             greeting = await greet(self.ports, self.claim, opened, request.listen, request.subprotocols)
         except CheckFailed as failure:

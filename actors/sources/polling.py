@@ -42,7 +42,7 @@ from actors.sources import detection
 from actors.sources import following as items
 from actors.sources.checks import fetch as fetching
 from actors.sources.checks import progress
-from actors.sources.checks.access import SIGNED_OUT_STATUSES, Renewal, access_of, asks_password, renewal_of
+from actors.sources.checks.access import SIGNED_OUT_STATUSES, Renewal, asks_password, renewal_of
 from actors.sources.checks.progress import CheckResult
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.checks.source_fetch import fetch_source
@@ -228,16 +228,14 @@ async def _fetch(ports: Ports, live: LiveSource, item: WaitingItem, accept: str,
     claim = TurnRequest(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     resolved = ports.lenders.resolve(live)
     renewal = renewal_of(ports, resolved)
-    access = access_of(resolved.source, renewal.current)._replace(body=None)
+    renewal.access = renewal.access._replace(body=None)
     try:
-        fetched = await fetching.fetch(
-            ports, claim, item.url, accept=accept, robots=True, access=access, renewal=renewal
-        )
+        fetched = await fetching.fetch(ports, claim, item.url, accept=accept, robots=True, renewal=renewal)
     except CheckFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:
             renewal.reject()
         raise
-    if access.headers and not resolved.source.detection.asks_password and asks_password(fetched.body):
+    if renewal.access.headers and not resolved.source.detection.asks_password and asks_password(fetched.body):
         renewal.reject()
     else:
         renewal.confirm()
@@ -391,11 +389,11 @@ class PolledSource:
         before, resolved = live.hot, ports.lenders.resolve(live)
         same = before.lent is bool(resolved.lender)
         claim = TurnRequest(live.source.id, before.last_look_at or 0, on_request, steps, own=True)
-        tier, renewal = self._readers[live.source.type], renewal_of(ports, resolved)
-        source = live.effective
+        tier, source = self._readers[live.source.type], live.effective
         reading: fetching.BodyReading | None
         drafts: tuple[Draft, ...] = ()
         try:
+            renewal = renewal_of(ports, resolved)
             if live.source.detection.pending:
                 fetched, at, reading = await self._classify(claim, resolved, renewal)
                 drafts = reading.drafts

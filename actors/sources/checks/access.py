@@ -29,7 +29,6 @@ from actors.egress.url import Url, parse_url
 from actors.sources.lending import ResolvedSource
 from actors.sources.ports import Ports
 from actors.sources.session_cookies import SessionCookies
-from storage.records.source import Source
 
 _PASSWORD = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _SCANNED = 2 << 20
@@ -82,9 +81,6 @@ class Access(NamedTuple):
         jar = cookies.read(stored)
         return self if jar is None else self._replace(jar=jar, before=cookies.doubted(stored))
 
-    def body_to(self, url: Url) -> bytes | None:
-        return self.body if url.origin == self.origin else None
-
 
 NO_ACCESS = Access("", ())
 
@@ -100,11 +96,6 @@ def access_to(url: Url, headers: str | None) -> Access:
     request = given_request(headers)
     pairs = tuple((name.encode(), value.encode()) for name, value in request.pairs)
     return Access(url.origin, pairs, None if request.body is None else request.body.encode())
-
-
-def access_of(source: Source, stored_cookies: str = "") -> Access:
-    """Return the access of a source's checks. stored_cookies: the renewed ones. Raises UrlRefused."""
-    return access_to(parse_url(source.url), source.headers).with_stored(stored_cookies) if source.headers else NO_ACCESS
 
 
 def cache_key(url: str, headers: str | None, rendering: str = "") -> str:
@@ -127,11 +118,12 @@ SIGNED_OUT_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 class Renewal:
-    """The cookies of a check with a user's headers. cookies: where they are stored, if anywhere."""
+    """A check's access with a user's headers, as renewed so far. cookies: where they are stored, if anywhere."""
 
-    def __init__(self, ports: Ports, headers: str | None, cookies: SessionCookies | None) -> None:
-        self._ports, self._headers, self._cookies = ports, headers, cookies
+    def __init__(self, ports: Ports, access: Access, cookies: SessionCookies | None) -> None:
+        self._ports, self._cookies = ports, cookies
         self._rollback = self._latest = self.current
+        self.access = access.with_stored(self.current)
         self._received = False
 
     def __repr__(self) -> str:
@@ -141,18 +133,18 @@ class Renewal:
     def current(self) -> str:
         return "" if self._cookies is None else self._cookies.current
 
-    def begin(self, access: Access) -> Access:
+    def begin(self) -> Access:
         if not self._received:
             self._rollback = self._latest = self.current
-        return access.with_stored(self.current)
+        self.access = self.access.with_stored(self.current)
+        return self.access
 
-    def on_response(self, access: Access, url: Url, set_cookies: SetCookies) -> Access:
-        known = access.with_stored(self.current)
-        after = known.after_response(url, set_cookies, self._ports.world.now())
-        if after is not known:
+    def on_response(self, url: Url, set_cookies: SetCookies) -> None:
+        known = self.access.with_stored(self.current)
+        self.access = known.after_response(url, set_cookies, self._ports.world.now())
+        if self.access is not known:
             self._received = True
-            self._set(after.cookies)
-        return after
+            self._set(self.access.cookies)
 
     def confirm(self, *, at_once: bool = False) -> None:
         """Confirm the cookies: the check was signed in. at_once: the node that watches the source needs them now."""
@@ -165,9 +157,7 @@ class Renewal:
         if self.current != self._latest:
             return
         cookies_before = self._rollback
-        pairs = given_request(self._headers).pairs if self._headers else ()
-        own = _cookies_in([(name.encode(), value.encode()) for name, value in pairs])
-        if self._received and not cookies_before and own is not None:
+        if self._received and not cookies_before and (own := self.access.own_cookies) is not None:
             cookies_before = cookies.written(own)
         self._set(cookies.turned(cookies_before))
 
@@ -190,31 +180,37 @@ class Renewal:
 
 
 def renewal_of(ports: Ports, resolved: ResolvedSource) -> Renewal:
-    return Renewal(ports, resolved.source.headers, resolved.cookies)
+    """Return the access of a source's check. Raises UrlRefused."""
+    source = resolved.source
+    return Renewal(ports, access_to(parse_url(source.url), source.headers), resolved.cookies)
 
 
 @dataclass(slots=True)
 class RequestAccess:
-    """A request's access, as renewed so far. temporary: by origin, cookies where the user gave none; never stored."""
+    """The access of a request and its redirects. url: the current one. temporary: by origin, cookies where the user
+    gave none; never stored.
+    """
 
     ports: Ports
     url: Url
-    access: Access
     renewal: Renewal
     temporary: dict[str, Jar] = field(default_factory=dict, repr=False)
 
-    def begin(self) -> Access:
-        self.access = self.renewal.begin(self.access)
-        return self.access
-
-    def headers(self, access: Access) -> Sequence[tuple[bytes, bytes]]:
-        now = self.ports.world.now()
+    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """Return the headers to send, with the cookies of now."""
+        access, now = self.renewal.begin(), self.ports.world.now()
         cookie = "" if self._has_own_cookies else cookies.header(self.temporary.get(self.url.origin, ()), self.url, now)
         return (*access.headers_to(self.url, now), *([(b"Cookie", cookie.encode("latin-1"))] if cookie else []))
 
     @property
+    def body(self) -> bytes | None:
+        access = self.renewal.access
+        return access.body if self.url.origin == access.origin else None
+
+    @property
     def _has_own_cookies(self) -> bool:
-        return self.url.origin == self.access.origin and self.access.own_cookies is not None
+        access = self.renewal.access
+        return self.url.origin == access.origin and access.own_cookies is not None
 
     def on_set_cookies(self, set_cookies: SetCookies, status: int) -> None:
         if status in SIGNED_OUT_STATUSES:
@@ -223,4 +219,4 @@ class RequestAccess:
             jar = self.temporary.get(self.url.origin, ())
             self.temporary[self.url.origin] = cookies.taken(jar, self.url, set_cookies, self.ports.world.now())
             return
-        self.access = self.renewal.on_response(self.access, self.url, set_cookies)
+        self.renewal.on_response(self.url, set_cookies)

@@ -10,21 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from actors.content.messages import FORMATS, BodyRequest, FeedReading, Finding, is_pdf, is_same
-from actors.egress.cookies import Jar
 from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse, FetchRequest, RedirectElsewhere
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.practice import DOCUMENTS, kind_of_url
-from actors.sources.checks.access import Access, Renewal, RequestAccess
+from actors.sources.checks.access import Renewal, RequestAccess
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
@@ -44,42 +42,36 @@ async def fetch(
     *,
     robots: bool,
     renewal: Renewal,
-    access: Access,
     validators: Validators = NO_VALIDATORS,
 ) -> FetchedResponse:
-    """Return the response (200 or 304), with the cookies of `access` as it and the redirects renewed them. Raises
-    CheckFailed, also when robots.txt forbids the check, and UrlRefused. renewal: has the cookies to send when the turn
-    comes, and gets new ones before the body arrives, also from a failing response. Each redirect takes a turn at its
-    host.
+    """Return the response (200 or 304). Raises CheckFailed, also when robots.txt forbids the check, and UrlRefused.
+    renewal: has the cookies to send when the turn comes, and gets new ones before the body arrives, also from a failing
+    response. Each redirect takes a turn at its host.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
-    temporary: dict[str, Jar] = {}
+    access = RequestAccess(ports, url, renewal)
     while True:
         if robots:
             await check_robots(ports, claim, url)
-        request_access = RequestAccess(ports, url, access, renewal, temporary)
         try:
             async with at_host(ports, claim, url, asked=claim.interactive), ports.check_slots:
-                access = request_access.begin()
                 request = FetchRequest(
                     url,
                     etag=validators.etag,
                     last_modified=validators.last_modified,
                     validated=validators.url,
                     accept=accept,
-                    user_headers=request_access.headers(access),
-                    body=access.body_to(url),
+                    user_headers=access.headers(),
+                    body=access.body,
                     steps=claim.steps,
-                    on_cookies=request_access.on_set_cookies,
+                    on_cookies=access.on_set_cookies,
                 )
-                fetched = await ports.egress.http.get(request, hops)
+                return await ports.egress.http.get(request, hops)
         except RedirectElsewhere as redirect:
-            access = request_access.access
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # validators identify the requester, and may be of another origin
             url, hops = redirect.url, redirect.hops
-        else:
-            return replace(fetched, cookies=request_access.access.cookies)
+            access.url = url
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.sources.checks.access import Access, Renewal, RequestAccess
+from actors.sources.checks.access import Renewal, RequestAccess
 from actors.sources.checks.fetch import BodyReading, at_host, check_robots, in_jail, page_deadline
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
@@ -71,7 +71,6 @@ async def render_page(
     ports: Ports,
     claim: TurnRequest,
     text: str,
-    access: Access,
     wait_for: str | None,
     *,
     robots: bool = True,
@@ -89,7 +88,7 @@ async def render_page(
     # A browser's failure to reach a host does not count against our uplink: a faulty browser would put all checks on
     # hold. But while other checks show that the uplink is down, the failure is ours.
     async with at_host(ports, claim, url, asked=True):
-        request_access = RequestAccess(ports, url, access, renewal)
+        request_access = RequestAccess(ports, url, renewal)
         with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
             rendered = await _render(request_access, wait_for, screenshot=screenshot)
     try:
@@ -100,7 +99,7 @@ async def render_page(
         raise CheckRefused(UrlRefused("url-downgrade", f"redirects from https to http ({final_url.origin})"))
     if final_url.text != url.text:
         await check_robots(ports, claim, final_url)
-    fetched = replace(_as_response(url, rendered), cookies=request_access.access.cookies)
+    fetched = _as_response(url, rendered)
     if why := await empty_page_sign(ports, fetched):
         raise NotRendered(Blame.CONTENT, f"{STILL_EMPTY}: {why}", status=fetched.status)
     return fetched
@@ -117,13 +116,13 @@ async def empty_page_sign(ports: Ports, fetched: FetchedResponse) -> str:
 
 async def _render(request_access: RequestAccess, wait_for: str | None, *, screenshot: bool) -> Rendered:
     """Render a page. Its cookies are taken even if its status is a failure. Raises CheckFailed."""
-    ports, url, access = request_access.ports, request_access.url, request_access.begin()
+    ports, url = request_access.ports, request_access.url
     browser, deadline = ports.world.browser, ports.settings.look_timeout
     assert browser is not None, "what lacks was asked before"
     request = RenderRequest(
         url=url.text,
         user_agent=user_agent(ports.settings.contact),
-        headers=tuple((name.decode(), value.decode()) for name, value in access.headers_to(url, ports.world.now())),
+        headers=tuple((name.decode(), value.decode()) for name, value in request_access.headers()),
         wait_for=wait_for or "",
         deadline=deadline,
         screenshot=screenshot,

@@ -60,19 +60,17 @@ async def fetch_source(
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
         return practice_response(source.watch_url, source.practice, validators)
-    access, url, robots = access_rules.access_of(source, renewal.current), source.watch_url, tier.robots
+    access, url, robots = renewal.access, source.watch_url, tier.robots
     render = partial(
         render_page, ports, claim, wait_for=source.wait_for, screenshot=source.screenshots, renewal=renewal
     )
     try:
         if source.is_web_page and source.render == "always":
-            fetched = await render(url, access, robots=robots)
+            fetched = await render(url, robots=robots)
         else:
-            fetched = await fetch(
-                ports, claim, url, tier.accept, robots=robots, renewal=renewal, access=access, validators=validators
-            )
+            fetched = await fetch(ports, claim, url, tier.accept, robots=robots, renewal=renewal, validators=validators)
             if source.is_web_page and source.render == "auto" and access.body is None:
-                fetched = await _rendered_if_empty(ports, fetched, access, render, rendered=rendered)
+                fetched = await _rendered_if_empty(ports, fetched, render, rendered=rendered)
     except CheckFailed as error:
         if error.status in access_rules.SIGNED_OUT_STATUSES:
             renewal.reject()
@@ -110,7 +108,7 @@ def _signed_out_reason(reason: str, access: access_rules.Access, lender: str, no
 
 
 async def _rendered_if_empty(
-    ports: Ports, fetched: FetchedResponse, access: access_rules.Access, render: Render, *, rendered: bool
+    ports: Ports, fetched: FetchedResponse, render: Render, *, rendered: bool
 ) -> FetchedResponse:
     """Return a page as sent, or rendered if it is empty without its scripts. Raises CheckFailed. Without a browser the
     page as sent is watched, unless the memory is of a rendered page: the two can't be compared.
@@ -120,7 +118,7 @@ async def _rendered_if_empty(
     if not rendered and unavailable(ports):
         return without_validators(fetched)
     try:
-        return await render(fetched.url, access.with_stored(fetched.cookies), robots=False)
+        return await render(fetched.url, robots=False)
     except CheckFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise

@@ -37,7 +37,7 @@ from actors.messages.views import PushView
 from actors.messages.workers import Record, SaveStates
 from actors.sources import detection as pending
 from actors.sources.checks import progress
-from actors.sources.checks.access import SIGNED_OUT_STATUSES, RequestAccess, access_of, renewal_of
+from actors.sources.checks.access import SIGNED_OUT_STATUSES, RequestAccess, renewal_of
 from actors.sources.checks.fetch import as_failure, host_of
 from actors.sources.checks.source_fetch import REJECTED_HEADERS
 from actors.sources.detection import Classification, open_session, stream_detection, websocket_detection
@@ -266,7 +266,7 @@ class PushSource:
         """Shake hands. That takes one request's turn at the host; the open connection holds none."""
         ports, source, resolved = self._ports, self._live.source, self._ports.lenders.resolve(self._live)
         renewal = renewal_of(ports, resolved)
-        request_access = RequestAccess(ports, url, access_of(resolved.source, renewal.current), renewal)
+        request_access = RequestAccess(ports, url, renewal)
         window, claim = self._pipeline.window, TurnRequest(source.id, self._live.hot.last_look_at or 0)
         last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.position
         started = trio.current_time()

@@ -14,7 +14,7 @@ from actors.errors import TooSoon, Unprocessable
 from actors.inheritance import shown_part
 from actors.messages.requests import DetectRequest, Preview, Previewed
 from actors.messages.sources import DetectUrl, PreviewSource
-from actors.sources.checks.access import Renewal, cache_key
+from actors.sources.checks.access import NO_ACCESS, Renewal, access_to, cache_key
 from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
 from actors.sources.detection import Classification, classify, classify_request, domain_error
 from actors.sources.index import SourceIndex
@@ -53,15 +53,17 @@ async def access_for(
     lender's own origin. Adding a previewed URL continues with its renewed cookies.
     """
     if headers is not None:
-        return UrlAccess(headers, Renewal(ports, headers, ports.preview_cookies.get(cookie_key(url, headers))))
+        cookies = ports.preview_cookies.get(cookie_key(url, headers))
+        return UrlAccess(headers, Renewal(ports, access_to(url, headers), cookies))
     lender = ports.lenders.at(url) if may_read else None
     if lender is None or not (is_adding or is_own(lender.source, url)):
-        return UrlAccess(None, Renewal(ports, None, None))
+        return UrlAccess(None, Renewal(ports, NO_ACCESS, None))
     cookies = cookies_at(lender, url)
     if cookies is not None and not ports.storage.ownership.watches(lender.source):  # another node may have renewed them
         stored = await ports.storage.sources.get(lender.source.id)
         cookies = cookies if stored is None else cookies.merge(stored.hot.cookies)
-    return UrlAccess(lender.source.headers, Renewal(ports, lender.source.headers, cookies), is_lent=True)
+    headers = lender.source.headers
+    return UrlAccess(headers, Renewal(ports, access_to(url, headers), cookies), is_lent=True)
 
 
 def cookie_key(url: Url, headers: str) -> str:

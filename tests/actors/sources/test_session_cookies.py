@@ -64,7 +64,10 @@ class Node:
         self.kept = SessionCookies(SOURCE, self.disk["jar"])
 
     def sends(self) -> str:
-        return sent(Renewal(self.ports, headers(self.row), self.kept), self.row)
+        return sent(self.renewal())
+
+    def renewal(self) -> Renewal:
+        return Renewal(self.ports, access_to(URL, headers(self.row)), self.kept)
 
     def commit_one(self) -> bool:
         try:
@@ -91,8 +94,8 @@ def headers(row: str) -> str:
     return f"Cookie: session={row}0"
 
 
-def sent(renewal: Renewal, row: str) -> str:
-    (pair,) = renewal.begin(access_to(URL, headers(row))).headers_to(URL, NOW)
+def sent(renewal: Renewal) -> str:
+    (pair,) = renewal.begin().headers_to(URL, NOW)
     return pair[1].decode().removeprefix("session=")
 
 
@@ -103,18 +106,18 @@ def store(disk: dict[str, str], text: str) -> None:
 
 def a_look(site: Site, node: Node, *, own: bool = False, tries: bool = False) -> Process:
     """Send a request in the host's turn; read the answer's head; judge its body."""
-    life, row, renewal = node.life, node.row, Renewal(node.ports, headers(node.row), node.kept)
+    life, renewal = node.life, node.renewal()
     while node.has_turn:
         yield
     if life != node.life or (own and node.own_look == "ended"):
         return
     node.has_turn = True
     node.own_look = "asks" if own else node.own_look
-    session = site.visit(sent(renewal, row))
+    session = site.visit(sent(renewal))
     yield
     if life != node.life:
         return
-    renewal.on_response(access_to(URL, headers(row)), URL, SetCookies((f"session={session}; Path=/",)))
+    renewal.on_response(URL, SetCookies((f"session={session}; Path=/",)))
     node.has_turn = False
     node.own_look = "" if own else node.own_look
     yield

@@ -64,7 +64,7 @@ async def test_x3_validators_do_not_cross_origins(autojump_clock: object) -> Non
     async with watching() as (service, _):
         service.network.servers[ADDRESS, 443] = web(site(lambda one: moved("https://other.example/x")), asked)
         service.network.add("other.example", "93.184.220.1", web(site(lambda one: FEED), elsewhere), 443)
-        renewal, known = Renewal(service.ports, None, None), Validators(etag='"secret"')
+        renewal, known = Renewal(service.ports, NO_ACCESS, None), Validators(etag='"secret"')
         await fetch(
             service.ports,
             INTERACTIVE,
@@ -72,7 +72,6 @@ async def test_x3_validators_do_not_cross_origins(autojump_clock: object) -> Non
             accept="*/*",
             robots=False,
             renewal=renewal,
-            access=NO_ACCESS,
             validators=known,
         )
     assert ["if-none-match" in one.headers for one in (*asked, *elsewhere)] == [True, False]

@@ -12,7 +12,7 @@ from actors.egress.url import parse_url
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExplainSource, PreviewSource
-from actors.sources.checks.access import access_of, renewal_of
+from actors.sources.checks.access import renewal_of
 from storage.records.identity import SourceId
 from tests.actors.sources.checks.test_access import SIGN_IN, TEXT, URL
 from tests.actors.sources.checks.test_source_fetch import Renewing, hot_of, stored
@@ -185,14 +185,14 @@ async def test_a_delayed_check_sends_the_renewed_session_and_nothing_newer(
         source = await joined(service, Renewing())
         live = service.registry.table.get(source)
         seen = service.ports.lenders.resolve(live)
-        renewal, access = renewal_of(service.ports, seen), access_of(seen.source)
+        renewal = renewal_of(service.ports, seen)
+        before = renewal.access.cookies
         await trio.sleep(1_500)
         known = live.cookies.current
         renewal.reject()
         assert live.cookies.current == known != "" and str(source) in repr(renewal) and "session" not in repr(renewal)
-        opened = renewal.begin(access)
-        assert opened.cookies == known != access.cookies
-        renewal.on_response(opened, parse_url(URL), SetCookies(("session=stranger; Path=/",)))
+        assert renewal.begin().cookies == known != before
+        renewal.on_response(parse_url(URL), SetCookies(("session=stranger; Path=/",)))
         assert "stranger" in live.cookies.current
         renewal.reject()
         assert live.cookies.current == known

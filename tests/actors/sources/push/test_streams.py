@@ -258,6 +258,20 @@ async def test_a_redirect_is_followed_through_the_guard_without_the_users_header
         assert ("10.0.0.1", 80) not in service.network.connected
 
 
+async def test_the_target_of_a_redirect_sets_no_cookie_of_the_user(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        first, second = Streamer(status=307, headers=[("Location", "http://other.example/x")]), Streamer()
+        second.headers = [("Set-Cookie", "session=stranger; Path=/")]
+        first.join(service)
+        second.join(service, "other.example", "93.184.216.79")
+        await service.add(URL, type="push", filter="", headers="Cookie: session=t0")
+        await trio.sleep(3)
+        await second.hang_up()
+        await trio.sleep(400)
+        assert len(second.asked) > 2
+        assert {asked["cookie"] for asked in first.asked} == {"session=t0"}
+
+
 async def test_a_source_that_had_yet_to_answer_may_turn_out_to_be_a_stream(autojump_clock: object) -> None:
     async with watching() as (service, _):
         service.network.names[HOST] = [(ADDRESS,)]
