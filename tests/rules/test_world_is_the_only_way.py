@@ -26,7 +26,7 @@ ALLOWED = {
         "the one maker of the real World",
     ),
     "sanderling/client/api.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
-    "sanderling/notify.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
+    "sanderling/serve.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "extras/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "extras/cluster/postgres/engine.py": (

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import trio
 
-from sanderling.notify import ServiceManager, manager_of, status_of, tell_manager, watchdog_seconds
+from sanderling.serve import ServiceManager, manager_of, status_of, tell_manager, watchdog_seconds
 from supervision import ChildSpec, Supervisor
 from tests.e2e.service import a_service
 from tests.support.waiting import HANG
