@@ -25,10 +25,9 @@ from storage.records.member import ReplicaState
 from storage.secrets import Connection, Vault
 from storage.sql.stores.alerts import Alerts
 from storage.sql.stores.bins import Bins
-from storage.sql.stores.calls import Calls
 from storage.sql.stores.log import EventLog, Pictures
 from storage.sql.stores.outbox import Outbox
-from storage.sql.stores.people import Accounts, Keys, OAuth, People, ReadMarks, SavedViews
+from storage.sql.stores.people import Accounts, Calls, Keys, OAuth, People, ReadMarks, SavedViews
 from storage.sql.stores.publications import Publications
 from storage.sql.stores.sources import Coverage, Sources, TagsDefaults
 from storage.sql.writing import Job, Lookups, Readers, Space, Writer, fenced

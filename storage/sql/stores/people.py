@@ -1,4 +1,4 @@
-"""People, passwords, sessions, keys and apps in SQL, with saved views, read events and activity.
+"""People, passwords, sessions, keys, apps, saved views, read events, activity and idempotent calls in SQL.
 
 A person who loses a role or access loses all sessions in the same transaction. Each request with a key reads the role,
 so the person's keys lose it at their next request.
@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import astuple
 
 from storage.records import access
 from storage.records.access import ApiKey, OAuthCode, OAuthGrant, Password, Person, Session, SetUpLink, SigningKey
@@ -31,6 +32,7 @@ _SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address
 _BY_HASH = _SESSION + " AND s.sha256=?"
 _ALL = _SESSION + " ORDER BY s.seen_at DESC, s.id"
 _OPEN = "INSERT INTO session(id, sha256, created_at, seen_at, agent, address, person) VALUES(?,?,?,?,?,?,?)"
+_STORED = 7  # fields of a session: its name and role are the person's
 _TOTP = "SELECT totp FROM person WHERE id=? AND totp IS NOT NULL"
 _PASSWORD = "SELECT hashed, set_at FROM password"  # noqa: S105 - a query
 _LINK = "SELECT sha256, created_at FROM set_up_link"
@@ -64,7 +66,7 @@ class People(Store):
         transaction.execute(_SET_PASSWORD, (password.hashed, password.set_at))
         transaction.execute("DELETE FROM set_up_link", ())
         transaction.execute("DELETE FROM session WHERE person=''", ())
-        transaction.execute(_OPEN, _row(session))
+        transaction.execute(_OPEN, astuple(session)[:_STORED])
         return True
 
     @in_transaction()
@@ -72,11 +74,11 @@ class People(Store):
         """Open a session unless the password has changed; return whether it was opened."""
         if found(transaction, Password, _PASSWORD) != under:
             return False
-        transaction.execute(_OPEN, _row(session))
+        transaction.execute(_OPEN, astuple(session)[:_STORED])
         return True
 
     async def open(self, session: Session) -> None:
-        await write_one(self._writer, _OPEN, *_row(session))
+        await write_one(self._writer, _OPEN, *astuple(session)[:_STORED])
 
     async def session(self, sha256: str) -> Session | None:
         """Return the session with this hash, expired or not. On the path of every request: microseconds."""
@@ -96,11 +98,6 @@ class People(Store):
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete at most `limit` expired sessions; return how many."""
         return await write_one(self._writer, _ENDED, now - access.LIFE, now - access.IDLE, limit, rows=limit)
-
-
-def _row(session: Session) -> tuple[object, ...]:
-    when = (session.created_at, session.seen_at)
-    return (session.id, session.sha256, *when, session.agent, session.address, session.person)
 
 
 _decode_view = msgspec.json.Decoder(access.SavedView).decode
@@ -300,7 +297,7 @@ _REMOVAL = (
 
 
 def insert_activity(connection: Connection, one: access.Activity) -> None:
-    connection.execute(_ACT, (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after))
+    connection.execute(_ACT, astuple(one))
 
 
 def find_person(connection: Connection, text: str) -> Person | None:
@@ -580,3 +577,47 @@ def _end(transaction: Transaction, grant_id: str) -> bool:
         return False
     transaction.execute("DELETE FROM api_key WHERE id=?", (grant_id,))
     return True
+
+
+_FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"
+_PUT = """INSERT INTO call(key, fingerprint, at, id, answer, node) VALUES(?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
+    fingerprint=excluded.fingerprint, at=excluded.at, id=excluded.id, answer=excluded.answer, node=excluded.node
+    WHERE call.at<?"""
+_TAKE_UP = "UPDATE call SET node=? WHERE key=? AND node=? AND answer IS NULL"
+_TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
+
+
+class Calls(Store):
+    """Calls with an Idempotency-Key."""
+
+    @in_transaction()
+    def begin(
+        self, transaction: Transaction, call: access.KeptCall, since: Millis, running: Collection[str] = ()
+    ) -> access.KeptCall:
+        """Store a call unless one began since `since`; return the stored one, `call.node`'s if no member runs it."""
+        # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
+        if transaction.execute(_PUT, (*astuple(call), since)).rowcount:
+            return call
+        stored = access.KeptCall(*transaction.execute(_FIND, (call.key,)).fetchone())
+        if stored.answer is not None or stored.fingerprint != call.fingerprint or stored.node in running:
+            return stored
+        taken = transaction.execute(_TAKE_UP, (call.node, call.key, stored.node)).rowcount
+        return msgspec.structs.replace(stored, node=call.node) if taken else stored
+
+    async def finish(self, key: str, answer: bytes) -> None:
+        await write_one(self._writer, "UPDATE call SET answer=? WHERE key=?", answer, key)
+
+    async def release(self, key: str) -> None:
+        """Let any node run a call again under its id, because the run ended without a response."""
+        await write_one(self._writer, "UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
+
+    async def forget(self, key: str) -> None:
+        await write_one(self._writer, "DELETE FROM call WHERE key=?", key)
+
+    @in_transaction(rows=lambda _before, _most, limit: limit)
+    def sweep(self, transaction: Transaction, before: Millis, most: int, limit: int) -> int:
+        """Delete up to `limit` calls that began before `before` or are not the newest `most`; return how many."""
+        spare = transaction.execute(_TOO_MANY, (most,)).fetchone()
+        end = before if spare is None else max(before, spare[0] + 1)
+        doomed = "DELETE FROM call WHERE key IN (SELECT key FROM call WHERE at<? ORDER BY at LIMIT ?)"
+        return transaction.execute(doomed, (end, limit)).rowcount
