@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import trio
 
 from actors.jail.framing import Task
-from actors.jail.parent_process import ParentProcess, start
-from actors.jail.process import WorkerProcess
+from actors.jail.parent_process import ParentProcess, WorkerProcess, start
 from actors.settings import wall_limit
 from actors.world import WorkerDied, WorkerTooSlow
 from supervision import Backoff, Child

@@ -20,8 +20,7 @@ from contextlib import suppress
 from lxml import etree
 
 from actors.content.errors import ContentError
-from actors.jail.parent import main
-from actors.jail.worker import Tasks
+from actors.jail.parent import Tasks, main
 
 
 def echo(request: bytes) -> bytes:
