@@ -25,7 +25,7 @@ from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.matcher import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.signatures import Signer, new_signing_key

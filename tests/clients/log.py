@@ -8,7 +8,7 @@ from typing import NamedTuple
 import httpx
 import msgspec
 
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from api.streams.sse import frames, keepalive, opening, stopping
 from storage.records.identity import COUNTER_BITS, Seq, id_of, millis_of
 from tests.support.build import BASE_URL, NOW, a_draft, a_source_id

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.coverage import TAG, Last, draft_of, last_of, until_due
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from storage.records.event import Heartbeat, Stored, kind_of
 from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of, rfc3339
 from storage.records.tiers import Kind

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from storage.records.event import MOST_SUMMARY, Delta, DeltaStats, Diff, Op
 from storage.records.identity import Millis
 from tests.support.build import BASE_URL, NOW, a_draft, a_source_id

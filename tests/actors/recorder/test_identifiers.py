@@ -7,7 +7,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.recorder.event_builder import Identifiers
+from actors.recorder.actor import Identifiers
 from storage.records.identity import Millis, Seq, millis_of, seq_of
 
 moments = st.lists(st.integers(0, 2**47), min_size=1, max_size=60)

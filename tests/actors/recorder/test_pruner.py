@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from actors.recorder import pruner as pruner_module
-from actors.recorder.event_builder import Identifiers
+from actors.recorder.actor import Identifiers
 from actors.recorder.pruner import MOST_BACK, Pruner, room_of_pictures
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate

@@ -9,7 +9,7 @@ import msgspec
 import trio
 from msgspec.structs import replace
 
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from api.keys import new_key
 from storage.append import events_of
 from storage.records.access import Password

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from actors.signatures import Signer, new_signing_key
 from api.streams.sse import event_frame, frame_of, frames, keepalive, one_line, opening
 from storage.append import Recent

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from actors.signatures import Signer, new_signing_key
 from extras.migrate.whole.writing import export, snapshot
 from storage.append import events_of

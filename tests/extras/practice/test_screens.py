@@ -13,7 +13,7 @@ import trio
 from actors.errors import TooSoon
 from actors.messages.sources import ShowPractice
 from actors.messages.views import SourceView
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from actors.signatures import Signer, jwks, new_signing_key
 from extras.practice import operations as practice
 from storage.append import events_of

@@ -15,7 +15,7 @@ import feedparser
 import msgspec
 from lxml import etree
 
-from actors.recorder.event_builder import build
+from actors.recorder.actor import build
 from extras.publish.formats import FORMATS, DeletedEntry, FeedEntry, FeedPage, entry_of
 from storage.records.event import Draft
 from storage.records.identity import Seq, SourceId, id_of, parse_rfc3339

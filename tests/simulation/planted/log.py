@@ -10,8 +10,7 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from actors.messages.workers import Record, RecorderMessage
-from actors.recorder.actor import Recorder
-from actors.recorder.event_builder import Identifiers
+from actors.recorder.actor import Identifiers, Recorder
 from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
