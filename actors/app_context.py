@@ -15,8 +15,7 @@ from actors.matcher import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
-from actors.overseer.figures import Figure, Figures
-from actors.overseer.overseer import OpenStreams, Overseer
+from actors.overseer.overseer import Figure, Figures, OpenStreams, Overseer
 from actors.parts import Parts
 from actors.recorder.actor import Directory
 from actors.settings import Settings
