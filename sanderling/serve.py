@@ -311,7 +311,7 @@ STUCK = 30.0  # stop feeding the watchdog after the log's writer has not moved f
 
 
 def tell_manager(address: str, words: str) -> None:
-    """Send systemd one datagram (sd_notify(3)) or lose it: a deaf manager must not block. address: a path, or an abstract `@name`."""
+    """Send systemd one datagram (sd_notify(3)) or lose it: it may be deaf. address: a path, or an abstract `@name`."""
     where = "\0" + address[1:] if address.startswith("@") else address
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ours:
         ours.setblocking(False)
