@@ -1,12 +1,9 @@
-"""A kind of destination: its texts, fields and functions, and its ports to the network.
+"""A kind of destination: its texts, fields and functions, its ports to the network, its messages, and the values of a
+destination: validated, stored open or sealed, and masked in answers.
 
-The message of a destination, from its own templates if it has any.
-
-The values of a destination: validated, stored open or sealed, and masked in answers. Sealed values, a source's as
-well, stay with the places they were given for: a change that moves one must name it again. A key that may edit a
-record need not know its secrets. If it could change their address, it could read them: it would name its own server
-and wait. So each record lists its sealed values and the places they are sent to; every way to change one (API,
-dashboard, command line, files, import) goes through `check_named`.
+A key that may edit a record need not know its secrets. If it could change their address, it could read them: it would
+name its own server and wait. So each record lists its sealed values, a source's as well, and the places they are sent
+to; every way to move one (API, dashboard, command line, files, import) goes through `check_named`.
 """
 
 from __future__ import annotations

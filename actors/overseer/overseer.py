@@ -1,12 +1,6 @@
-"""The view over the whole service, and the actions on its parts. Reads records in memory and waits for no actor.
-
-The newest changes of states and the newest log lines, each in a ring with consecutive numbers.
-
-Readiness of the service: checks by name, the step of its start, and the watch on its storage.
-
-The open streams of this node, for the operator: each one's owner and cursor, and a way to close it. The listeners
-share the list, so the admin socket shows the streams of the public one. Cursors are read on demand, so an open stream
-costs nothing extra.
+"""The view over the whole service, and the actions on its parts: its rows, newest changes and log lines, readiness,
+open streams, and figures in addition to the counters. It reads records in memory and waits for no actor, so each figure
+costs the same for any number of sources.
 """
 
 from __future__ import annotations

@@ -1,23 +1,19 @@
 """The recorder: takes waiting messages, commits them in one transaction, and acknowledges.
 
 Order is the promise here. A harvest is acknowledged only after its events are durable; ids are minted inside the
-transaction, so their order is the order of commit. Storage shows readers the committed events, whether or not this
-actor is alive to acknowledge them. If it is cancelled or crashes, the result of taken, unfinished messages is
-*unknown* to their senders: their requests end as Unanswered, and they read their state back from storage. The mailbox
-outlives the actor, so messages not yet taken wait for its next life.
+transaction, so their order is the order of commit. If the actor is cancelled or crashes, the result of taken,
+unfinished messages is *unknown* to their senders: their requests end as Unanswered, and they read their state back from
+storage. The mailbox outlives the actor, so messages not yet taken wait for its next life.
 
-The signing keys of a running service: the active one, and the published ones. `sanderling keys rotate-signing` runs in
-another process and only writes to the data folder. So each batch of events and each request for the JWK Set first
-reads the id of the active key, which takes microseconds. Both read the same storage, so a key is never used before it
-is published.
+`sanderling keys rotate-signing` runs in another process and only writes to the data folder. So each batch of events and
+each request for the JWK Set first reads the id of the active key, and a key is never used before it is published.
 
 Positions and ids only grow (RFC 9562, 6.2, method 1): milliseconds, then a counter of 15 bits. The time part never
 decreases, whatever the wall clock shows; a full counter borrows the next millisecond. A new millisecond starts its
 counter low, but not at zero, so that ids cannot be guessed from their time.
 
-The story of an event: that of another source's event of the last week with the same news. For an event with a diff,
-only the added texts are compared, without its link, since a page's address is the same in every change. An edited
-entry is a separate story, and so are held and practice events.
+The story of an event is that of another source's event of the last week with the same news. For an event with a diff,
+only the added texts are compared, without its link, since a page's address is the same in every change.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """The life of a polled source: sleep, check, harvest, send. Its tier (`actors/sources/tiers.py`) reads the bodies.
 
-One task, one mailbox, no other state than its memory. A harvest owns the memory it carries: until the recorder
-acknowledges it, this actor does not know whether it was committed. So a request without an answer is followed by
-reading the state back from storage. The tier's own memory (seen entries, page blocks) is read from storage only when a
-body has changed: an idle source takes a few kilobytes.
+A harvest owns the memory it carries: until the recorder acknowledges it, this actor does not know whether it was
+committed. So a request without an answer is followed by reading the state back from storage. The tier's own memory
+(seen entries, page blocks) is read from storage only when a body has changed: an idle source takes a few kilobytes.
 
-The hops of one source that follows: the next page and its time, and the commit after it. A hop reads the waiting items
-from storage and commits its event with the memory that no longer has the item waiting, so a crash neither loses nor
-repeats it. Hops share the source's breaker: while it is open, or the source is down, none is made. A page's failure
-does not count against the source. An item's own page is fetched politely and read in the jail, and becomes the text of
-its event.
+A source that follows fetches the pages of its items one at a time, each committed with the memory that no longer has it
+waiting, so a crash neither loses nor repeats it. None is fetched while the source's breaker is open; a page's failure
+does not count against the source.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The current cookies of one source's headers, shared by all requests that use them.
-
-Several checks may run with the same headers: the source's own, those of borrowers, one on request. The source may be
-edited at the same time, which replaces its record. All of them share the cookies here, so each new cookie reaches the
-next request, whatever happens to the record. New headers start a new object: a check that still uses the old ones
-renews the discarded one.
-
-Their age is stored with them; storage never overwrites younger cookies with older ones.
+"""The current cookies of one source's headers, shared by all requests that use them: its own checks, those of
+borrowers, one on request. So each new cookie reaches the next request, also while the source is edited. New headers
+start a new object: a check that still uses the old ones renews the discarded one. Their age is stored with them;
+storage never overwrites younger cookies with older ones.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Templates to HTML, the static files, each at a URL with its content's hash, and the places of the navigation.
 
-Every value is escaped, and no template can switch that off (a rule tests it). Two pages are for phones: the places
-beyond the first four, and the page shown while offline.
-
-A page without the forms, buttons and links that its reader's role does not include. Templates show everything; this
-cuts the finished page, so no template can forget a role. It is a courtesy: the face refuses each screen by its scope
-anyway.
+Every value is escaped, and no template can switch that off (a rule tests it). Templates show everything; the finished
+page is cut to the forms, buttons and links of its reader's role, so no template can forget one. The face refuses each
+screen by its scope anyway.
 """
 
 from __future__ import annotations

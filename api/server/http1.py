@@ -1,19 +1,14 @@
-"""Strict HTTP/1.1: refuse everything that RFC 9112 lets a server tolerate.
+"""Strict HTTP/1.1: refuse everything that RFC 9112 lets a server tolerate; one request and its answer; one open stream.
 
 Request smuggling works when two parsers read one request differently. So check each head, byte for byte, before h11
 takes it from the same buffer: lines end only in CRLF, no line is folded, the body's length is given once and in one
 way, the target is a path, the version is 1.0 or 1.1. Chunks have neither extensions nor trailers. Drop the Upgrade
 header and answer the request without it (RFC 9110, section 7.8); this disables h2c too.
 
-One open stream, from its head to its end, and the parking of silent ones. A stream on a plain socket leaves its
-connection after the head: Hypercorn's tasks, protocol and request end, and only the socket, the cursor and the limits
-remain. It has a task while bytes or the log are in its way. Otherwise it is parked: the tail calls it with new events,
-`Keepalives`, and `Park` when its peer has gone. A connection with TLS or in memory needs a task to notice
-its peer, so its stream stays in it and waits there.
-
-One request and its answer over any protocol, and the switch to a live stream. Quart and its hooks answer `GET
-/v1/stream` with a head and a reader. After the head, each piece goes to the peer without passing their layers again,
-for a third of the cost and half of the memory.
+A stream on a plain socket leaves its connection after the head: only the socket, the cursor and the limits remain, for
+a third of the cost and half of the memory. It has a task while bytes or the log are in its way. Otherwise it is parked:
+the tail calls it with new events, `Keepalives`, and `Park` when its peer has gone. A connection with TLS or in memory
+needs a task to notice its peer, so its stream waits there.
 """
 
 from __future__ import annotations

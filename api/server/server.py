@@ -1,21 +1,13 @@
 """HTTP on the World's listeners, as one child of the tree: HTTP/1.1 by Hypercorn.
 
-Not `hypercorn.serve`: it opens its own sockets, while simulations run this code on memory listeners. The child accepts
-and gives each connection a task. At a stop it drains: it accepts no more, ends the streams, gives running requests
-`settings.drain` seconds, then cuts every connection.
+Not `hypercorn.serve`: it opens its own sockets, while simulations run this code on memory listeners. At a stop the
+child drains: it accepts no more, ends the streams, gives running requests `settings.drain` seconds, then cuts every
+connection.
 
-Further listeners: during start-up, for this machine's owner, and for metrics. During start-up, listeners open before
-the data folder, so clients can connect long before the service can answer. They get a problem document, or a small
-page in a browser, instead of silence. To the admin socket only the service's account and root can connect
-(`sanderling/listeners.py`), and both could make any key anyway. Requests have all scopes, a rate limit and a name in
-the log, as with a key. Forwarded requests are refused (`api/peers.py`). The metrics listener is a separate child, so
-it answers even if the public front end is down. If its socket cannot be opened, it logs that and the service runs
-without it. It has the same guards as the public one: keys with rate limits, strict parsing, TLS if configured, a
-connection limit.
-
-One HTTP/1.1 connection: Hypercorn's protocol on our stream, within the limit of open ones. For a live stream
-(`api/server/http1.py`) Hypercorn sends the head; after that each chunk goes straight to the wire, and on a plain
-socket the stream outlives the connection's tasks.
+During start-up, listeners open before the data folder, so clients get a problem document or a small page instead of
+silence. To the admin socket only the service's account and root can connect (`sanderling/listeners.py`), and both could
+make any key anyway, so requests have all scopes; forwarded ones are refused (`api/peers.py`). The metrics listener is a
+separate child with the guards of the public one, so it answers even if the public front end is down.
 """
 
 from __future__ import annotations

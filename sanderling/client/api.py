@@ -1,10 +1,7 @@
 """HTTP client for the command line: one service, one key, errors as sentences.
 
-The key comes from a file or variable, never from a flag: everyone can see the flags of running processes.
-
-Ask a service whether it is ready, where it listens and which settings it has: over its admin socket, or a URL. Health
-checks run this every few seconds, so it imports only the standard library. Current settings cannot replace the admin
-socket: the service may have started with others, or on a free port.
+The key comes from a file or variable, never from a flag: everyone can see the flags of running processes. Health checks
+run every few seconds, so what they import is only the standard library.
 """
 
 from __future__ import annotations

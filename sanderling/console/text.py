@@ -1,17 +1,10 @@
-"""Terminal lines and tables: styled pieces of text, cut and padded in Textual's cell widths; states, times and sizes
-in a few letters. Colour never carries meaning alone.
+"""Terminal lines and tables: styled pieces of text, cut and padded in Textual's cell widths; the widgets that show
+them; the figures at the top of every screen and the questions at the foot. Colour never carries meaning alone.
 
 All foreign text passes `safe` first: control characters become escapes, and zero-width characters are removed because
-terminals disagree on them.
-
-Line widgets: a plain one, one with a cursor, one to scroll, and the foot with the keys that work here. They store no
-rows. They draw only the visible ones, so a list of 100,000 rows costs no more than one screen.
-
-The figures that the console keeps: of the service, and the newest events. `Figures.lines` draws the two lines at the
-top of every screen.
-
-Questions at the foot: a text prompt, and a confirmation. A question owns the keyboard until it is answered. It is no
-screen and takes no focus, so keys typed ahead, pasted or sent in one packet arrive in order.
+terminals disagree on them. Widgets draw only visible rows, so a list of 100,000 costs no more than one screen. A
+question owns the keyboard until it is answered. It is no screen and takes no focus, so keys typed ahead, pasted or sent
+in one packet arrive in order.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
-"""Credentials of people, and keys of the service: API keys, password, sessions and saved views of the dashboard,
-idempotent calls, and the signing keys of events.
-
-No secret of a person is stored: the password is an argon2id string; a link or session is the SHA-256 (hex) of 256
-random bits.
-
-Apps that act for people by OAuth: registered apps, codes of consents under way, and grants.
-
-People with access, their roles, invitations, and the record of who changed what.
+"""Credentials and keys: of people (with their roles, invitations and changes), of programs, of apps that act for people
+by OAuth, of the service itself. No secret of a person is stored: a password is an argon2id string; a link or session is
+the SHA-256 (hex) of 256 random bits.
 """
 
 from __future__ import annotations

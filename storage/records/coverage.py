@@ -3,16 +3,12 @@
 Readers must not take "never checked" for "nothing changed". So coverage never claims more checks than were made, nor a
 shorter gap than there was; where the record is incomplete, it reports the period as unknown.
 
-A source's tally records checks; shifts show where that record is complete. A shift ends with an orderly stop, when the
-clock is set, or unnoticed in a crash. The time until the next shift has no checks (after a stop) or is unknown. A
-shift also stores up to when its checks are saved: a crash loses later ones.
+Shifts show where the record is complete. A shift ends with an orderly stop, when the clock is set, or unnoticed in a
+crash, which loses the checks after its last save.
 
-The tally of a source: its checks by hour, about ten bytes an hour. Pure. It travels in the source's lazily saved
-state, like the trail. The running hour comes first, in fixed positions, so a check costs one packing; past hours
-follow, one chunk per day. Past days move to their own table; receipts are made from it. An
-hour holds the number of checks by verdict and, for successful ones, the first, the last and the longest gap. Times are
-whole seconds, so a gap is accurate to one second. An hour that was counted twice (its clock was set back) is stored in
-two parts, and readers must not trust its times.
+A source's tally has its checks by hour, about ten bytes an hour, and travels in its lazily saved state. The running
+hour comes first, in fixed positions, so a check costs one packing; past hours follow, one chunk per day. Times are
+whole seconds. An hour that was counted twice (its clock was set back) has two parts, and no readable times.
 """
 
 from __future__ import annotations

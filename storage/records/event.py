@@ -1,17 +1,11 @@
-"""A StreamEvent: the draft, the wire form, its values, and positions in the log.
+"""A StreamEvent: the draft, the wire form, its values, its picture, and positions in the log.
 
-The wire form has no floats and only integers within 2^53, so its sorted compact JSON *is* its RFC 8785 form (a
-property test compares it with the rfc8785 library). The stored bytes are the sent bytes; no code re-encodes an event
-after its commit.
+The wire form has no floats and only integers within 2^53, so its sorted compact JSON *is* its RFC 8785 form (a property
+test compares it with the rfc8785 library). The stored bytes are the sent, signed bytes, and the only source of truth; a
+column repeats a field only if SQL filters on it.
 
-The body is the exact signed wire JSON and the only source of truth. A column repeats a field only if SQL filters on
-it. Decoding only these fields costs a fraction of decoding the event.
-
-A number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, unit "EUR".
-
-Screenshots of rendered pages, accepted only if their bytes prove their type. A picture must be a whole PNG, JPEG or
-WebP by its own header (no declared type counts), of a size that our browser can have made. Anything else is discarded:
-a compromised browser may return any bytes.
+A number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, unit "EUR". A picture must be a whole PNG,
+JPEG or WebP by its own header: a compromised browser may return any bytes.
 """
 
 from __future__ import annotations

@@ -4,17 +4,11 @@ State is saved in three ways: a harvest's state in the harvest's transaction (`b
 opened breaker with the next group commit; counters and times in lazy sweeps. Hot and base are separate tables because
 hot is 450 bytes and base up to 12 KB.
 
-`State` shows how the last check went and whether checks happen. Health is different: a score over days, which a single
-failed check does not lower.
-
 Several writers store a source's cookies without waiting for each other: its own checks, checks of sources that borrow
 its headers, edits, other nodes. So each text carries its age, and only a younger one may overwrite another.
 
-A source's health and breaker, and the names of states for people. Dashboard, console and commands take their words
-from `states.toml`, and `docs/states.md` is generated from it, so a state has the same name everywhere. The keys are
-the names in code and API. Consecutive days of equal score are one run, so a healthy source has a single run; days
-without a check are in no run. The scores travel in the source's lazily saved state, like the trail, and cause no write
-by themselves.
+`State` shows how the last check went and whether checks happen; health is a score over days, which a single failed
+check does not lower. `states.toml` has their names for dashboard, console, commands and `docs/states.md`.
 """
 
 from __future__ import annotations

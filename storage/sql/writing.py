@@ -1,14 +1,12 @@
-"""The writing thread: an unbounded queue, and group commit. The engine defines the commit.
+"""The writing thread: an unbounded queue, and group commit; the transaction as the stores see it. The engine commits.
 
 All jobs that wait when a transaction ends (at most 512 events or 500 other rows) form the next one. If all of them may
 wait, the thread waits up to `lingers` for one that may not, and takes them along. A job is a function of the open
 transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has changed
 nothing, and the others continue.
 
-No supervisor watches a thread. So it reports and survives any other error (for example, a folder that is missing for a
-moment). If the thread ends all the same, all waiting and later jobs fail at once, and `wait_ended` returns.
-
-The open transaction as the stores see it, and the ports for their writes and reads.
+No supervisor watches a thread, so it reports and survives any other error. If it ends all the same, all waiting and
+later jobs fail at once, and `wait_ended` returns.
 """
 
 from __future__ import annotations

@@ -1,28 +1,24 @@
 """The database: connections, the folder and its lock, the writer's thread, readers, tables.
 
-Pages are read on a few read-only connections, each used by one thread at a time; look-ups on the loop's own. SQLite
-silently ignores a pragma that it does not know or cannot honour, so each is read back at once. `FULL` is not
-negotiable: under group commit it costs next to nothing, and `NORMAL` loses acknowledged events at a power cut. SQLite
-reuses free pages, but a file stays at its largest size unless it was set up to return pages
-(`auto_vacuum=incremental`: a map of page owners, one page in eight hundred). That must happen before the first table;
-later it takes a copy of the whole database (`storage/sqlite/upkeep.py`).
+SQLite silently ignores a pragma that it does not know or cannot honour, so each is read back at once. `FULL` is not
+negotiable: under group commit it costs next to nothing, and `NORMAL` loses acknowledged events at a power cut. A file
+returns free pages only if `auto_vacuum=incremental` was set before the first table; later it takes a copy of the whole
+database (`storage/sqlite/upkeep.py`).
 
-A lock keeps a second server out of the data folder. The head mark is a file with the log's newest committed position.
-SQLite does not notice if its WAL was cut or deleted (the newest commits are just gone, and every check says ok), so a
-second file must hold the last position.
+The head mark is a file with the log's newest committed position: SQLite does not notice if its WAL was cut or deleted
+(the newest commits are just gone, and every check says ok).
 
-The tables are made by `steps/`. A released step never changes; new steps are added. A step, its record and its count
-in `user_version` are one transaction: a failing step leaves nothing, and an older program refuses a newer database
-instead of misreading it. The log only gains columns: rebuilding it would copy it. A database from elsewhere must have
-exactly the schema of its version (`check_schema`): an added trigger, view or table would run, or be read, as ours.
+The tables are made by `steps/`. A released step never changes; new steps are added. A step, its record and its count in
+`user_version` are one transaction: a failing step leaves nothing, and an older program refuses a newer database. A
+database from elsewhere must have exactly the schema of its version (`check_schema`): an added trigger, view or table
+would run, or be read, as ours.
 
-SQLite's own checkpoint, after each 1,000 pages, copies only pages that no reader needs, and restarts the WAL only when
-no reader is using it. With a few readers that replay without pause, one always is, so the WAL would grow until they
-stop. Above a size the writer therefore waits for the present readers, for about one page's time, and cuts the WAL.
+SQLite's own checkpoint, after each 1,000 pages, restarts the WAL only when no reader is using it. With a few readers
+that replay without pause, one always is. Above a size the writer therefore waits for the present readers, for about one
+page's time, and cuts the WAL.
 
-The only writer is a thread with one connection for its whole life. If a job fails after it has written, or the commit
-fails, the transaction is rolled back and each of its jobs runs again in its own transaction. The rest is in
-`storage/sql/writing.py`.
+If a job fails after it has written, or the commit fails, the transaction is rolled back and each of its jobs runs again
+in its own transaction.
 """
 
 from __future__ import annotations

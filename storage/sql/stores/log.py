@@ -1,20 +1,13 @@
-"""The log of events in SQL: appends and retention on the writer, pages on the readers.
+"""The log of events in SQL: appends and retention on the writer, pages on the readers; the index of stories;
+screenshots.
 
-Reading the log on a read-only connection: filtered pages forward and back, heartbeats, sizes of sources. There are two
-plans for a page. For a few whole sources, positions come from the source index, merged, and only their rows are read.
-Any other filter walks the log in order and filters in Python, so that every engine and the in-memory ring share one
-definition of a match (`Filter.admits`). A page always reports how far it has read, even without matches. Heartbeats
-are events of the service itself, mixed with all others, so their positions come from the source index too. Sizes of
-sources are fast: events are counted in the index, bytes estimated from the newest events. Adding up all bodies would
-read a page of the file for each (`sanderling sources sizes` does). Here a source costs its range of the index and a
-few pages.
+There are two plans for a page. For a few whole sources, positions come from the source index, merged, and only their
+rows are read. Any other filter walks the log in order and filters in Python, so that every engine and the in-memory
+ring share one definition of a match (`Filter.admits`). A page always reports how far it has read, even without matches.
+Sizes of sources are estimated from the newest events: adding up all bodies would read a page of the file for each.
 
-The index of stories: the newest event for each mark. A mark is an integer; the recorder decides its meaning
-(`storage.append.Stories`). The newest marks are in memory and go to their table in lots, since single ones would write
-a page each. After a start, other nodes' commits or a rollback, memory is rebuilt from the log, so nothing is lost and
-all nodes find the same.
-
-Screenshots of rendered pages in SQL. The log writes them with their events.
+The newest marks of stories are in memory and go to their table in lots, since single ones would write a page each.
+After a start, other nodes' commits or a rollback, memory is rebuilt from the log.
 """
 
 from __future__ import annotations

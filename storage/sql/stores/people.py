@@ -1,14 +1,11 @@
 """People, passwords, sessions, keys, apps, saved views, read events, activity and idempotent calls in SQL.
 
-A person who loses a role or access loses all sessions in the same transaction. Each request with a key reads the role,
-so the person's keys lose it at their next request.
+Every request checks its key or session and the person's role, so `by_hash` is one indexed look-up, and nothing is
+cached: the next call refuses a key that another process has revoked.
 
-Every request checks its key or session, so `by_hash` is one indexed look-up, and nothing is cached: the next call
-refuses a key that another process has revoked.
-
-An OAuth refresh token has two halves: the family finds the grant, the turn changes with each renewal. So a known
-family with another turn is an old token, used again by a thief or by the robbed app: the grant ends for both (OAuth
-2.1, 4.3.1). An access token is the API key with the grant's id; it ends with the grant.
+An OAuth refresh token has two halves: the family finds the grant, the turn changes with each renewal. So a known family
+with another turn is an old token, used again by a thief or by the robbed app: the grant ends for both (OAuth 2.1,
+4.3.1). An access token is the API key with the grant's id; it ends with the grant.
 """
 
 from __future__ import annotations
