@@ -25,8 +25,7 @@ from actors.sources.lending import Lenders
 from actors.sources.ranking import Ranking, StateCounts
 from actors.sources.schedule.budgets import ItemPageBudget, Price
 from actors.sources.schedule.cadence import Limits
-from actors.sources.schedule.failure_delays import FailureDelays
-from actors.sources.schedule.pause import PauseSwitch
+from actors.sources.schedule.pause import FailureDelays, PauseSwitch
 from actors.sources.session_cookies import PreviewCookies, SessionCookies
 from actors.world import World
 from storage.records import coverage

@@ -7,7 +7,7 @@ import trio
 from actors.egress.failures import Blame, CheckFailed
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource
-from actors.sources.schedule.failure_delays import FailureDelays
+from actors.sources.schedule.pause import FailureDelays
 from storage.records.alert import Alert
 from storage.records.identity import SourceId
 from tests.actors.matcher.rig import an_alert
