@@ -9,8 +9,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from actors.setting_table import declared, declared_as
-from actors.settings import Settings
+from actors.settings import Settings, declared, declared_as
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 

@@ -11,8 +11,7 @@ import h11
 import trio
 from trio.testing import memory_stream_pair
 
-from actors.setting_table import with_values
-from actors.settings import Settings
+from actors.settings import Settings, with_values
 from actors.world import ResolveFailed, World
 from tests.support.passwords import NoPasswords
 
