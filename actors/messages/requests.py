@@ -4,7 +4,7 @@ Fields that the record (`storage/records/source.py`) has under the same name are
 them.
 
 Records of previews: the events of watching a URL. Answers show some of them as they are, so their docstrings are the
-API's; `api/fields/previews.py` has the others. A worker (`content/pages/page.py`) and the tiers make them, the front
+API's; `api/fields/sources.py` has the others. A worker (`content/pages/page.py`) and the tiers make them, the front
 end shows them. Texts are excerpts; nothing is stored.
 """
 

@@ -9,13 +9,14 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.messages.declaring import Declared, Revision, Time, UpdatedBy, record_of
+from actors.messages import requests
+from actors.messages.declaring import Declared, Revision, Time, UpdatedBy, record_of, shown_whole
 from actors.messages.requests import SECRETS, Ignore, NewSource, Selector
 from actors.messages.views import PushView, SourceSort
 from api.fields.queries import ListQuery
 from api.problems import Problem
 from storage.records import source as stored
-from storage.records.source import SOURCES, Inheritable, Source, SourceRuntime, SourceStateName, TagDefaults
+from storage.records.source import SOURCES, Detection, Inheritable, Source, SourceRuntime, SourceStateName, TagDefaults
 from storage.records.tiers import SourceType
 
 NowState = Annotated[
@@ -190,3 +191,60 @@ class TagRecord(Struct, frozen=True, kw_only=True):
     sources: int
     sources_below: int
     defaults: TagDefaultsRecord | None
+
+
+@shown_whole(requests.DraftEvent)
+class DraftEvent(Declared, frozen=True):
+    """An event as a check would emit it, `content` cut to 500 characters."""
+
+
+@shown_whole(requests.FeedPreview)
+class FeedPreview(Declared, frozen=True):
+    """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them."""
+
+    newest: tuple[DraftEvent, ...]
+
+
+@record_of(requests.PagePreview, "title author published_at content blocks watched left_out matched ignored partial")
+class PagePreview(Declared, frozen=True):
+    """A page: its first 40 blocks, and the numbers of watched and left-out blocks."""
+
+    listed: int = 0
+    items: tuple[requests.ListedItem, ...] = ()
+    values: tuple[requests.FoundValue, ...] = ()
+
+
+@shown_whole(requests.PushPreview)
+class PushPreview(Declared, frozen=True):
+    """The handshake and the first frames of up to 3 seconds. `ended`: the reason if the server closed by then."""
+
+    frames: tuple[DraftEvent, ...]
+
+
+@shown_whole(requests.PacePreview)
+class PacePreview(Declared, frozen=True):
+    """The time of the second check, and the origin's own hints; hours and days (0 is Monday) in UTC."""
+
+
+@shown_whole(requests.Preview)
+class Preview(Declared, frozen=True):
+    """The result of a check at `fetched_at`: one of `feed`, `page` and `push` is set. Only pages have a `part`."""
+
+    feed: FeedPreview | None
+    page: PagePreview | None
+    push: PushPreview | None
+    pace: PacePreview | None
+
+
+@record_of(
+    Detection,
+    "url type confidence evidence final_url content_type feed_url supported discovered_feed_url source_id preview",
+)
+class DetectAnswer(Declared, frozen=True):
+    """The answer to a detection."""
+
+    url: str
+    supported: bool
+    discovered_feed_url: str | None
+    source_id: str | None
+    preview: Preview

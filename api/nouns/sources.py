@@ -21,7 +21,7 @@ from actors.inheritance import origins_of
 from actors.messages import sources as messages
 from actors.messages import views
 from actors.messages.declaring import made_of
-from actors.messages.requests import DetectRequest, NewSource, Preview, Previewed, SourcePatch
+from actors.messages.requests import DetectRequest, NewSource, Previewed, SourcePatch
 from actors.messages.views import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.etags import deleting, etag_of, expected, shown
@@ -306,19 +306,31 @@ async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
     return await call.context.storage.sources.deleted(since, limit)
 
 
-async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
+async def detect(call: OperationContext, request: DetectRequest) -> wire.DetectAnswer:
     """Classify a URL without adding it, and preview its events. Raises as `add`."""
-    request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await ask_registry(call, lambda reply: messages.DetectUrl(request, reply, reads_sources(call)), looks=True)
+    wish, url = replace(request, tags=tags_of(request.tags, "body.tags")), request.url
+    reads = reads_sources(call)
+    found: Previewed = await ask_registry(call, lambda reply: messages.DetectUrl(wish, reply, reads), looks=True)
+    return made_of(
+        wire.DetectAnswer,
+        found.detection,
+        url=url,
+        supported=True,
+        discovered_feed_url=found.detection.feed_url,
+        source_id=found.source,
+        final_url=where_it_led(found.detection.final_url, url),
+        preview=made_of(wire.Preview, found.preview),
+    )
 
 
-async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
+async def preview(call: OperationContext, id: str, request: PreviewRequest) -> wire.Preview:
     """Preview another part of a watched page. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
     source = parse_id(id)
     now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
-    return await ask_registry(call, partial(messages.PreviewSource, source, selector, ignore), looks=True)
+    asked = partial(messages.PreviewSource, source, selector, ignore)
+    return made_of(wire.Preview, await ask_registry(call, asked, looks=True))
 
 
 async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ReportedPage | None:
@@ -493,3 +505,20 @@ async def _check(call: Call) -> Answer:
     """Check a source now, if politeness allows."""
     due = await check(call, call.path["id"])
     return Answer(wire.CheckAnswer(parse_id(call.path["id"]), rfc3339(due)), 202)
+
+
+PREVIEWS = Routes("/v1/sources", "sources")
+
+
+@PREVIEWS("POST", "/detect", {200: wire.DetectAnswer}, body=(DetectRequest,), refuses=_WRONG)
+async def _detect(call: Call) -> Answer:
+    """Classify a URL without watching it, and preview its events."""
+    return Answer(await detect(call, call.body))
+
+
+@PREVIEWS(
+    "POST", "/{id}/preview", {200: wire.Preview}, beside=("sources:read",), body=(PreviewRequest,), refuses=_WRONG
+)
+async def _preview(call: Call) -> Answer:
+    """Preview another selector on a watched page."""
+    return Answer(await preview(call, call.path["id"], call.body))

@@ -32,7 +32,7 @@ from actors.destination_kinds.webhook import to_cloudevent
 from actors.errors import NotFound
 from actors.extras import always_on
 from api.etags import HOUR, cached_document, describing
-from api.nouns import admin, alerts, deliveries, destinations, events, previews, service, sources, tags, templates, why
+from api.nouns import admin, alerts, deliveries, destinations, events, service, sources, tags, templates, why
 from api.nouns import keys as secrets
 from api.nouns import streams as stream
 from api.nouns import values as present_values
@@ -444,7 +444,7 @@ def of_extras(noun: str) -> tuple[Route, ...]:
     return tuple(route for extra in always_on() for route in extra.routes().get(noun, ()))
 
 
-_WATCHING = (*previews.ROUTES, *of_extras("watching"), *why.ROUTES, *present_values.ROUTES, *page_versions.ROUTES)
+_WATCHING = (*sources.PREVIEWS, *of_extras("watching"), *why.ROUTES, *present_values.ROUTES, *page_versions.ROUTES)
 NOUNS: Final = (
     Noun("sources", sources.ROUTES),
     Noun("watching", _WATCHING),

@@ -26,9 +26,8 @@ from api.dashboard.sources.display import KINDS, with_unit
 from api.dashboard.sources.one import Options, checked, inherited_part, settings_in, words_in
 from api.dashboard.starting import StartFields
 from api.fields.alerts import NewAlert
-from api.fields.previews import DetectAnswer
+from api.fields.sources import DetectAnswer
 from api.nouns import sources
-from api.nouns.previews import detection_of
 from api.problems import Refusal, in_words
 from api.refusals import refusal_of
 from storage.records.tiers import TIERS, SourceType
@@ -107,7 +106,7 @@ async def look(visit: Visit) -> Page:
         return await _foreseen(visit, found, say("Add %(count)s URLs", count=len(urls)), form.tags)
     wish = detection_wish(form, urls[0], form.type)
     try:
-        answer = detection_of(urls[0], await sources.detect(visit, wish))
+        answer = await sources.detect(visit, wish)
     except (Refusal, DomainError) as error:
         if isinstance(error, DomainError) and error.may_pass:
             unreached = {"form": form, "url": urls[0], "says": error.detail}

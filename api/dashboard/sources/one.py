@@ -29,15 +29,13 @@ from api.dashboard.lists import address
 from api.dashboard.screen import Download, Go, Page, PictureAnswer, Screen, Undo, Visit, act, buttons, post, texts
 from api.dashboard.sources import display
 from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, labels, listed, timeline
-from api.fields.previews import Preview
 from api.fields.queries import EventsQuery
-from api.fields.sources import PreviewRequest
+from api.fields.sources import Preview, PreviewRequest
 from api.nouns import events, sources, values, versions
 from api.nouns import tags as acts
 from api.nouns import why as coverage
 from api.nouns.context import existing
 from api.nouns.events import END
-from api.nouns.previews import preview_of
 from api.nouns.versions import NOW, START, Version
 from api.nouns.why import notes_of
 from api.problems import Refusal, plainly, sentence
@@ -510,7 +508,7 @@ async def check_value(visit: Visit) -> Page:
     form: Edit = visit.form
     view = await sources.view(visit, visit.path["id"])
     found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, many(form, "ignore")))
-    return _edit_page(view, form, preview_of(found))
+    return _edit_page(view, form, found)
 
 
 async def save(visit: Visit) -> Go:

@@ -9,8 +9,7 @@ import pytest
 
 from api.fields.alerts import AlertRecord
 from api.fields.destinations import DestinationRecord
-from api.fields.previews import DetectAnswer, Preview
-from api.fields.sources import SourceRecord, SourceStatus
+from api.fields.sources import DetectAnswer, Preview, SourceRecord, SourceStatus
 from api.nouns.values import Values
 from sanderling.client.api import Client
 from sanderling.commands import sources
