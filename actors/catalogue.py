@@ -1,11 +1,10 @@
-"""Catalogues: things described in TOML files, built in or from a user's folder.
+"""Catalogues: templates and kinds of destinations described in TOML files, built in or from a user's folder, read at
+start.
 
 A file becomes a record, or errors with place, reason and remedy. The standard library's TOML parser only reports lines
-of syntax errors. For a semantic error the line is found afterwards, by table headers and the names before equals signs.
-That works for files written as documented; for anything more elaborate it returns the nearest certain line.
-
-A catalogue is read once, at start. A user's bad file hides no good one; a bad built-in one is our own bug and stops the
-start. Templates and kinds of destinations use it.
+of syntax errors; for a semantic error the line is found afterwards, by table headers and the names before equals signs:
+for anything more elaborate, the nearest certain line. A user's bad file hides no good one; a bad built-in one is our
+own bug and stops the start.
 """
 
 from __future__ import annotations

@@ -1,20 +1,14 @@
-"""The times when the service ran, and heartbeats.
+"""The times when the service ran (its shifts), and heartbeats: signed events at regular times, and calls to a monitor.
 
-Heartbeats: signed events that report at regular times that the service works, and calls to an external monitor. Each
-one names the previous one and its number, so a reader with two of them knows whether one is missing between. The log
-is the only memory: after a restart the next one comes at its due time, or at once if that has passed. If the clock was
-set back, one comes at once too, since the silence would look like a failure. A machine that is off can't notify
-anyone. A monitor (Healthchecks, Uptime Kuma, Better Stack and similar) gets regular requests and reports a missing
-one; the delay is at most one interval. No event is written and no request sent while the service is not ready, is
-drained, or stops: silence is the alarm. The log decides, never memory: after a missing answer, and where another node
-may have written, the newest heartbeat is read again. A new one is committed only as its successor, so none comes
-twice.
+Each heartbeat names the previous one and its number, so a reader of two knows whether one is missing between. The log
+is the only memory: after a restart, a missing answer, or where another node may have written, the newest is read again,
+and a new one is committed only as its successor. No event is written and no request sent while the service is not
+ready, is drained, or stops: silence is the alarm.
 
-Keeps the shifts: the runs of this service by one steady clock, and how far its checks are stored. Each minute it
-compares the wall clock with elapsed time; a step ends the shift and begins the next. The registry's sweeps report when
-all checks are stored; a crash loses only the later ones. At an orderly stop, when no task runs any more, the shift
-gets its end. Until storage has the start of a shift, its time counts as unknown: coverage never guesses. Deliveries
-and digests, which wait by the wall clock, learn of its steps from `ClockWatch`.
+Each minute the wall clock is compared with elapsed time; a step ends the shift and begins the next. The registry's
+sweeps report when all checks are stored; a crash loses only the later ones. Until storage has the start of a shift, its
+time counts as unknown: coverage never guesses. Deliveries and digests, which wait by the wall clock, learn of its steps
+from `ClockWatch`.
 """
 
 from __future__ import annotations

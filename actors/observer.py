@@ -1,10 +1,9 @@
-"""Reports of the core about its work. An extra makes an observer of them; without one each report does nothing.
+"""Reports of the core about its work, and its counters. An extra makes an observer of the reports; without one each
+does nothing. The World carries the observer: actors call it where something happens, and pass nothing else around for
+its sake.
 
-The World carries the observer. Actors call it where something happens, and pass nothing else around for its sake.
-
-Counters of the running service: plain numbers in memory, updated in place and read by API, console and
-dashboard. Label values are from closed sets in the code (a tier, an outcome, a cause), never from users, so
-the number of series does not grow with the sources. Adding costs one dict access.
+Counters are plain numbers in memory. Label values are from closed sets in the code (a tier, an outcome, a cause), never
+from users, so the number of series does not grow with the sources. Adding costs one dict access.
 """
 
 from __future__ import annotations

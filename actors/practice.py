@@ -1,12 +1,8 @@
 """The practice page and feed: a newcomer changes them with a button to see the service notice. Pure.
 
-The page has a ferry's fares, notices and opening hours; each step changes one of them. No state ever repeats: the
-service rightly reports no change for a page that returns to an earlier state. The feed has the notices as RSS, in
-several languages; each step adds one.
-
-All of it is pure: a document is a function of its step, the number of changes made so far. It imports nothing of ours.
-`practice.toml` has their templates. The way from a step to a check, an event and a signature is that of every other
-source, from `actors/sources/registry/practice.py` on.
+A document is a function of its step, the number of changes made so far, and of the templates in `practice.toml`. No
+state ever repeats: the service rightly reports no change for a page that returns to an earlier state. The way from a
+step to a check, an event and a signature is that of every other source, from `actors/sources/registry/practice.py` on.
 """
 
 from __future__ import annotations

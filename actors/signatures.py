@@ -1,29 +1,23 @@
-"""The two signatures of a delivery: Ed25519 inside the event, HMAC around the request that carries it.
+"""The two signatures of a delivery: Ed25519 inside the event, HMAC around the request that carries it; and those of
+checks.
 
 All of it is pure: bytes and records in, bytes out; it may import only `storage.records` and the checks of the Python
 client (`sanderling_client.verify`, `receiver/receipt.py`). The recorder signs events, deliveries sign requests; bins
 and receivers verify both.
 
-A coverage receipt: the known checks of a source in a period, signed like an event. It proves who states it and that it
-was not altered; outsiders cannot verify that the checks were made. It lists its own gaps. Numbers are integers, so the
-canonical form has one spelling. It stays below 2 KB: a hash replaces a long address.
+The signature inside an event is Ed25519 (RFC 8032) over the RFC 8785 form of all its other fields. It belongs to the
+content, not to the transport: it stays valid in a stream, a delivery, a digest and an export, and after any
+re-serialisation of the JSON. Keys are published as a JWK Set (RFC 7517, RFC 8037); a key's id is its thumbprint (RFC
+7638). Other kinds of documents, such as coverage receipts, are signed with the same keys. Their signed form begins with
+a context, which names the kind and is not JSON, so a signature of one kind is never valid for another. Signed documents
+have ASCII names, no floats and only integers within 2^53. For them sorted compact JSON is the RFC 8785 form (a property
+test compares it with an independent implementation).
 
-The signature inside an event: Ed25519 (RFC 8032) over the RFC 8785 form of all its other fields. It belongs to the
-content, not to the transport: it stays valid on a stream, in a delivery, in a digest and in an export, and after any
-re-serialisation of the JSON. It covers `key_id` and `signed_at`. Keys are published as a JWK Set (RFC 7517, RFC 8037);
-a key's id is its thumbprint (RFC 7638). The same keys sign other kinds of documents. Their signed form begins with a
-context, which names the kind and is not JSON, so a signature of one kind is never valid for another. Signed documents
-have ASCII names, no floats and only integers within 2^53. For them sorted compact JSON is the RFC 8785 form (a
-property test compares it with an independent implementation). `sanderling_client.verify` checks signatures.
+The signature around a delivery is Standard Webhooks: HMAC-SHA256 over the raw bytes of `id.timestamp.body`.
 
-Signatures of HTTP messages (RFC 9421): checks identify their sender, so a site need not trust an address. Web Bot Auth
-(draft-ietf-webbotauth-httpsig-protocol): a request names the origin that publishes its keys, and is signed with one of
-them. These keys are derived from those of events, since one key should have one use: they rotate with them and need no
-storage.
-
-The signature around a delivery: Standard Webhooks, HMAC-SHA256 over `id.timestamp.body`. It covers the raw bytes, so
-it proves that the request was not altered; the event's own signature survives re-serialisation and proves the author
-of the content.
+Checks sign their HTTP messages (RFC 9421) by Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol): a request names the
+origin that publishes its keys, so a site need not trust an address. These keys are derived from those of events, since
+one key should have one use: they rotate with them and need no storage.
 """
 
 from __future__ import annotations

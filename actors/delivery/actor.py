@@ -1,15 +1,9 @@
 """A destination's life: wait for a due delivery or a nudge, claim it, post it, store the outcome.
 
 The claim is durable before the POST and the outcome after it, so a crash in between repeats the same id with the same
-bytes. New events start in order, oldest first; a failed one returns to the outbox with its own retry time and blocks
-no other. At most four requests run at once, one while the destination is failing. This object keeps its claims over
-crashes of the actor; the outbox keeps them over a crash of the process.
-
-In a digest mode waiting rows are gathered: when a window closes, they are frozen into a digest, and the actor claims
-digests (see `schedule.py`).
-
-A test delivery takes the same path, with a sample event. The sample is signed and shaped like any other event; only
-its content and tag differ.
+bytes. New events start in order, oldest first; a failed one returns to the outbox with its own retry time and blocks no
+other. At most four requests run at once, one while the destination is failing. In a digest mode the actor claims
+digests (see `schedule.py`). A test delivery takes the same path, with a sample event.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""A destination's claims and outcomes, until both are in storage. They survive crashes of its actor.
+"""A destination's claims and outcomes, until both are in storage; and the limits on concurrent requests.
 
-A claim is durable before anything is sent, an outcome after it. If storage leaves open whether a claim succeeded, its
-possible rows are released before the next claim; otherwise unheld rows would wait for the next start.
+They survive crashes of its actor. If storage leaves open whether a claim succeeded, its possible rows are released
+before the next claim; otherwise unheld rows would wait for the next start.
 
-When the window of a destination with digests has closed, its waiting rows are frozen into one.
-
-Limits on concurrent requests: in all, to one URL, and to one machine; with slots kept free of slow receivers. Several
-destinations may have one URL, and several names one machine. Without limits, ten thousand alerts on one URL would make
-forty thousand requests to it at once: an instrument of attack. A receiver that stalls holds its slots for as long as a
-request may last, so many of them could take all slots. Two smaller pools within the large one prevent that. Requests
-to a recently slow URL first take a slot in `_slow`. Requests to a URL with another request under way take one in
-`_additional`, or wait for that one's end. So receivers that have just begun to stall have one slot each and share
-`_additional`; after their first second, all slow ones together leave a quarter free.
+Limits are in all, to one URL, and to one machine. Without them, ten thousand alerts on one URL would make forty
+thousand requests to it at once. A receiver that stalls holds its slots for as long as a request may last, so two
+smaller pools keep slots free of slow ones: requests to a recently slow URL first take a slot in `_slow`; requests to a
+URL with another under way take one in `_additional`, or wait for that one's end. So receivers that have just begun to
+stall have one slot each; after their first second, all slow ones together leave a quarter free.
 """
 
 from __future__ import annotations

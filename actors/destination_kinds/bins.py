@@ -1,12 +1,9 @@
 """Webhook bins: addresses of this service that store every request they receive, for a week.
 
-Strangers reach a bin through the front end; this service's own deliveries reach it without leaving the machine.
-Bounds: bytes of a body, captures of a bin, and bytes in all. At the total bound the fullest bin loses its oldest
-capture, so no bin can empty another.
-
-A delivery to a bin makes no connection: no socket, name or certificate is involved, so a bin works even if the machine
-can't reach its own public address. The bin gets the request that a receiver would have got, and answers as it answers
-strangers. Only credentials in headers are hidden, since a bin shows its requests.
+Strangers reach a bin through the front end; this service's own deliveries make no connection, so a bin works even if
+the machine can't reach its own public address. The bin gets the request that a receiver would have got; only
+credentials in headers are hidden, since a bin shows its requests. Bytes of a body, captures of a bin, and bytes in all
+are bounded. At the total bound the fullest bin loses its oldest capture, so no bin can empty another.
 """
 
 from __future__ import annotations

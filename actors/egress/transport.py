@@ -1,11 +1,9 @@
-"""httpx over the guard: its requests go through httpcore's connections, and the guard opens each of them.
+"""httpx over the guard: its requests go through httpcore's connections, and the guard opens each; the real resolver.
 
 httpx does not accept httpcore's `network_backend`, so this is our own transport. The request line and the host come
 from our `Url`, never from httpx's parser: two parsers of one URL must not be able to disagree. The pool is ours, too:
-httpcore's scans all connections, even busy ones, whenever a request begins or ends.
-
-The real Resolver and Connector: the system's resolver in its own threads, TCP and TLS by Trio.
-`sanderling/real_world.py` makes one of each. Names go to the resolver only, addresses to the connector only.
+httpcore's scans all connections, even busy ones, whenever a request begins or ends. Names go to the resolver only,
+addresses to the connector only.
 """
 
 from __future__ import annotations

@@ -1,18 +1,11 @@
 """The rights that a worker gives up permanently before its first task: Landlock, seccomp and limits.
 
 There are four layers, from the outside in. The limits are the system's: memory, open files, no growing file. Landlock
-and a filter of system calls (seccomp) are the kernel's and apply to C code too: a compromised parser can't open a file,
-reach a network or start a process. If the kernel lacks them, or a container refuses them, the worker's first frame
-reports that. An audit hook sees Python's actions (PEP 578): opening a file, making a socket or starting a process ends
-the worker at once, since no parser of ours has a reason to. And imports are disabled: `tasks.py` has loaded everything.
-
-Landlock: an empty rule set handles every right that the running kernel knows and allows none of them. It applies to C
-code, threads and children, permanently; open files stay open. Needs Linux 5.13 or later, with Landlock enabled. Numbers
-and bits are from the kernel's `linux/landlock.h`, equal on all architectures.
-
-Seccomp: calls outside the table return EPERM: opening files, sockets, running programs, other processes, tracing,
-io_uring, and future calls. Code can't be added either: memory is never made executable. The kernel runs the filter
-before each call, so it applies to C code, to threads, and permanently.
+(Linux 5.13 or later) and a filter of system calls (seccomp) are the kernel's and apply to C code, threads and children:
+a compromised parser can't open a file, reach a network, start a process or make memory executable. If the kernel lacks
+them, or a container refuses them, the worker's first frame reports that. An audit hook sees Python's actions (PEP 578):
+opening a file, making a socket or starting a process ends the worker at once, since no parser of ours has a reason to.
+And imports are disabled: `tasks.py` has loaded everything. Numbers and bits are from the kernel's headers.
 """
 
 from __future__ import annotations

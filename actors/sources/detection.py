@@ -2,15 +2,12 @@
 
 Detection goes by the body. If a page advertises feeds, the best working one is watched instead; a ws:// or wss:// URL
 is tried with a handshake, and a response with the Content-Type of a stream is one. Anything else is refused with a
-reason: a PDF, an image, an empty body, a login wall, a 404. Advertised feeds are fetched once and their own links
-never followed, so two that name each other make no loop. A declared page consults robots.txt before the first request,
-other URLs once the body has turned out to be a page. Feeds are exempt.
+reason. Advertised feeds are fetched once and their own links never followed, so two that name each other make no loop.
+A declared page consults robots.txt before the first request, other URLs once the body has turned out to be a page.
+Feeds are exempt.
 
-A trial of a stream: the handshake, and on request the server's first frames.
-
-Sources that have never answered: added on request although the first check failed, and classified by a later one.
-`Detection.pending` is stored, so a restart changes nothing. The source's own actor retries as for any source, with the
-same breaker, until a check succeeds; that check classifies the URL and makes the baseline.
+A source may be added on request although the first check failed (`Detection.pending`). Its own actor retries as for any
+source until a check succeeds; that check classifies the URL and makes the baseline.
 """
 
 from __future__ import annotations

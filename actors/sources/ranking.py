@@ -1,11 +1,9 @@
 """The sources in list order, worst health first, kept sorted while scores change; and their numbers. Pure.
 
-A cursor has a position and the *version* of the order it refers to. Each change of a score makes a new version, and
-recent changes are remembered. A page that continues from an older version shows the order as it was then, so a reader
-of all pages sees every source once, however many move. If that version is no longer remembered (thousands of changes
-ago, or before a restart), the page continues in the current order.
-
-A change or a page costs some microseconds, with 100,000 sources as with ten.
+A cursor has a position and the *version* of the order it refers to; each change of a score makes a new one. A page that
+continues from an older, remembered version shows the order as it was then, so a reader of all pages sees every source
+once, however many move. After thousands of changes, or a restart, it continues in the current order. A change or a page
+costs some microseconds, with 100,000 sources as with ten.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Feeds: RSS, Atom, JSON Feed. New and materially edited entries are reported, replaced feeds are not.
 
-A feed that moves to another system often gives every entry another id and link. `seen` recognises such entries by
-their text; if they are as many as those that stayed, they are held: events of the source that no alert gets, with one
-notice. A feed that renames its entries in every response is held only once.
+A feed that moves to another system often gives every entry another id and link. `seen` recognises such entries by their
+text; if they are as many as those that stayed, they are held: events of the source that no alert gets, with one notice.
+A feed that renames its entries in every response is held only once.
 
-A feed without any known entry may show fresh entries or another system's archive. Entries dated after all seen ones
-are reported, and so are all entries if the feed was empty or was replaced as a whole before: that is its pace. The
-first such replacement of at least ten entries without such dates is held, with a notice.
-
-The preview of watching a feed, and the search for a text in it.
+A feed without any known entry may show fresh entries or another system's archive. Entries dated after all seen ones are
+reported, and so are all entries if the feed was empty or was replaced as a whole before: that is its pace. The first
+such replacement of at least ten entries without such dates is held, with a notice.
 """
 
 from __future__ import annotations

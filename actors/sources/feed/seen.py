@@ -1,21 +1,17 @@
-"""The memory of a feed's seen entries, 28 bytes each. Pure.
+"""The memory of a feed's seen entries, 28 bytes each, and which edits of them to report. Pure.
 
 A record holds hashes of an entry's key, its link with and without the query, its title and its text, and its date in
 minutes. Records are sorted by when they were last in the document, longest absent first. So an entry that a feed drops
 and adds again is still known, while the memory stays bounded: at least `KEPT` records, and twice the document's
-entries. The memory also holds the lines of the present entries and the alternation of their texts (`edits`). The first
-byte has the version, the feed's manner of changing and whether it was empty at the last check, which distinguishes
-"nothing seen yet" (no bytes) from "saw an empty feed".
+entries. The first byte has the version, the feed's manner of changing and whether it was empty at the last check, which
+distinguishes "nothing seen yet" (no bytes) from "saw an empty feed".
 
 An entry with an unknown key may still be known: keys depend on neighbours, some feeds change an entry's guid or the
-session in its link in every response, and a move renames all. An unknown entry is matched with one that has left the
-document (see `_Matcher`) if title, text and date are equal; else by an alias or its link; else if two of the three are
-equal and unique. Title and text alone do not match entries with different dates.
+session in its link in every response, and a move renames all (see `_Matcher`).
 
-Edits of entries: which to report. The rules of pages (`changes.difference`), for entries. Pure. Lines that change
-alike in most entries are furniture. A text that returns after a brief other one alternates with it, and a line that is
-replaced repeatedly is restless: both are held until they stay. So is an edit of nearly all entries at once, which may
-be another server's rendering. A held edit is reported when it has stayed for some checks.
+Edits follow the rules of pages (`changes.difference`). Lines that change alike in most entries are furniture. A text
+that returns after a brief other one, a line that is replaced repeatedly, and an edit of nearly all entries at once,
+which may be another server's rendering, are held until they have stayed for some checks.
 """
 
 from __future__ import annotations

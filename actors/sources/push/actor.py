@@ -5,11 +5,9 @@ reads nothing while a harvest is being committed, so TCP itself slows the server
 jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak, so that a server which accepts
 and drops is not hammered.
 
-The commits of a push source: harvests of admitted frames, notices of its health, and its window at a stop. Without an
-answer from the recorder it is unknown whether a harvest was committed. Storage shows which frames it has, and the rest
-is sent again: by this run of the actor, or by the next, which takes over the uncertain frames
-(`LiveSource.uncertain_frames`). If the recorder still had the harvest then, the version check would refuse one of the
-two.
+Without an answer from the recorder it is unknown whether a harvest was committed. Storage shows which frames it has,
+and the rest is sent again: by this run of the actor, or by the next (`LiveSource.uncertain_frames`). If the recorder
+still had the harvest then, the version check would refuse one of the two.
 """
 
 from __future__ import annotations

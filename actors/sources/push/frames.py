@@ -3,8 +3,6 @@
 Frames are untrusted. Small ones are parsed here, large ones in a worker. Duplicates and frames that match no query are
 counted and dropped before anything is stored. At most `MOST` admitted frames, or `MOST_SIZE` characters of them, wait
 for a commit; at that bound the reader stops reading.
-
-The preview of watching a stream, and the search for an unreported frame.
 """
 
 from __future__ import annotations

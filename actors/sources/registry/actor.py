@@ -1,13 +1,9 @@
-"""Owns the set of sources: starts actors; adds, edits, disables, deletes, describes; saves lazy state.
+"""Owns the set of sources: starts actors; adds, edits, disables, deletes, describes, explains; saves lazy state.
 
 Requests that memory can answer are answered in turn, at once. Every other request gets a task, with a bound on their
 number (`RequestLimit`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that
 has gone are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the
-dynamic supervisor, not of the registry. A full limit refuses at once instead of holding up the next request.
-
-Explains why a text was not reported, from the log, the notes, the tier's memory and, on request, a check. That check
-is as polite as any other (robots.txt, the host's turn, at most one in `cadence_floor` seconds) and does not change the
-source.
+dynamic supervisor, not of the registry.
 """
 
 from __future__ import annotations
