@@ -8,7 +8,7 @@ from typing import Any
 
 from actors.catalogue import Catalogue
 from actors.coverage import Shifts
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.destination_kinds.kind import Consent
 from actors.destination_kinds.table import Kinds
 from actors.matcher import Lag

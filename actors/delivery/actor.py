@@ -23,7 +23,7 @@ from actors.coverage import EVERY, ClockSteps
 from actors.delivery import status as lifecycle
 from actors.delivery.claims import Claims, ConcurrencyLimiter, DigestCollector
 from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, quiet_until, verdict
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.destination_kinds.kind import Consent, DeliveryPayload, DeliveryTransport, masked
 from actors.destination_kinds.table import Kinds
 from actors.egress.failures import Blame, CheckFailed

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.hours import local_time, spans, zone_of
 from actors.messages.declaring import made_of
 from storage.records.destination import Delivery, DeliveryMode, Destination, Outcome, QuietHours

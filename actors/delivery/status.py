@@ -27,7 +27,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.messages.workers import Record
 from actors.notices import destination_notice
 from actors.world import World

@@ -29,8 +29,7 @@ import idna
 import trio
 
 from actors.destination_kinds import kind
-from actors.destination_kinds.answer import Answer, Verdict, escaped
-from actors.destination_kinds.fields import LANGUAGE, AddressField, people_fields
+from actors.destination_kinds.contract import LANGUAGE, AddressField, Answer, Verdict, escaped, people_fields
 from actors.egress.failures import Blame, CheckFailed
 from actors.egress.url import read_host
 from actors.errors import UrlRefused

@@ -16,8 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE, AddressField, Family, KindField
+from actors.destination_kinds.contract import MESSAGE, MESSAGE_TITLE, AddressField, Answer, Family, KindField
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.guard import Guard
 from actors.egress.url import Url, parse_url

@@ -16,8 +16,7 @@ import msgspec
 
 from actors import signatures
 from actors.destination_kinds.addresses import admit
-from actors.destination_kinds.answer import Answer, escaped
-from actors.destination_kinds.fields import WEBHOOK_ADDRESS, WEBHOOK_FIELDS
+from actors.destination_kinds.contract import WEBHOOK_ADDRESS, WEBHOOK_FIELDS, Answer, escaped
 from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind
 from actors.egress.headers import header_pairs, wrong_headers
 from actors.egress.url import parse_url

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from actors.destination_kinds.fields import AddressField, KindField
+from actors.destination_kinds.contract import AddressField, KindField
 from actors.messages.declaring import Declared, Revision, UpdatedBy, option, patch_of, record_of, shown_whole
 from actors.messages.requests import ManagedBy
 from api.fields import WORDS

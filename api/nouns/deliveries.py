@@ -14,7 +14,7 @@ import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
+from actors.destination_kinds.contract import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.kind import TemplateFailed, render, template_errors
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of

@@ -17,7 +17,7 @@ from msgspec.structs import asdict, replace
 
 from actors import signatures
 from actors.destination_kinds import kind as kinds
-from actors.destination_kinds.answer import Answer as Attempted
+from actors.destination_kinds.contract import Answer as Attempted
 from actors.destination_kinds.kind import AdmittedAddress, Consent, DestinationKind, Values, validated
 from actors.errors import Conflict, NotFound, Unprocessable, did_you_mean
 from actors.messages.declaring import made_of

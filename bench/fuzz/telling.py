@@ -9,7 +9,7 @@ from typing import Any, get_args
 from unicodedata import category
 
 from actors.content.errors import ContentError
-from actors.destination_kinds.answer import Verdict
+from actors.destination_kinds.contract import Verdict
 from actors.destination_kinds.messengers.kind import answer_of
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.egress.failures import PostResult

@@ -39,8 +39,8 @@ from msgspec.structs import replace
 
 from actors.app_context import AppContext
 from actors.delivery.schedule import ATTEMPTS, wait
-from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.bins import Bins
+from actors.destination_kinds.contract import Answer
 from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.traffic import NetworkTransport, network_transport
 from actors.egress.url import parse_url

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from actors.destination_kinds.answer import Answer as DestinationAnswer
+from actors.destination_kinds.contract import Answer as DestinationAnswer
 from actors.destination_kinds.kind import DeliveryTransport, Poster
 from actors.egress.failures import CheckFailed, PostMethod, PostResult
 from actors.egress.traffic import Egress

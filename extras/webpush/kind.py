@@ -14,8 +14,7 @@ from typing import Final
 import msgspec
 
 from actors.destination_kinds.addresses import admit
-from actors.destination_kinds.answer import Answer, Verdict, escaped
-from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, people_fields
+from actors.destination_kinds.contract import LANGUAGE, AddressField, Answer, KindField, Verdict, escaped, people_fields
 from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, Service, render_delivery
 from actors.egress.failures import Blame, CheckFailed, PostResult
 from actors.egress.url import parse_url

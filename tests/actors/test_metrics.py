@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.observer import Counter, Histogram, Metrics
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from actors.destination_kinds.answer import Verdict
+from actors.destination_kinds.contract import Verdict
 from tests.simulation.delivery_ledger import Ledger
 from tests.simulation.delivery_plans import (
     AlertPlan,

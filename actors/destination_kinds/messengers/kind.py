@@ -21,8 +21,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from actors.destination_kinds.addresses import admit
-from actors.destination_kinds.answer import Answer, escaped
-from actors.destination_kinds.fields import LANGUAGE, people_fields
+from actors.destination_kinds.contract import LANGUAGE, Answer, escaped, people_fields
 from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, render_delivery
 from actors.destination_kinds.messengers.messenger import PLACEHOLDER, AnswerRule, Messenger, Scheme
 from actors.egress.failures import PostMethod, PostResult

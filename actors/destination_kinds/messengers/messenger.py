@@ -13,8 +13,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from actors.catalogue import Reader, read_file
-from actors.destination_kinds.answer import Verdict
-from actors.destination_kinds.fields import LANGUAGE, MESSAGE_FIELDS, AddressField, Family, KindField
+from actors.destination_kinds.contract import LANGUAGE, MESSAGE_FIELDS, AddressField, Family, KindField, Verdict
 from actors.egress.failures import PostMethod
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused

@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE, AddressField, KindField
+from actors.destination_kinds.contract import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE, AddressField, KindField
 from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError
 from actors.language.catalogues import languages

@@ -11,7 +11,7 @@ import trio
 from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.destination_kinds.answer import escaped
+from actors.destination_kinds.contract import escaped
 from actors.egress.failures import PostResult
 from storage.records.destination import DeliveryMode
 from tests.actors.delivery.rig import Arrival, Rig, answers

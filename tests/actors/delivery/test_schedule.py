@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.delivery.schedule import ATTEMPTS, LONGEST_RETRY_AFTER, WAITS, outcome, verdict, wait
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from storage.records.destination import Delivery
 from storage.records.identity import Millis, Seq
 

@@ -15,7 +15,7 @@ from actors.delivery.status import (
     with_due_notice,
     with_status,
 )
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from storage.records.destination import Notice
 from storage.records.identity import START, Millis
 from tests.actors.matcher.rig import a_destination

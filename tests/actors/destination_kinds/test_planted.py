@@ -18,7 +18,7 @@ from actors.destination_kinds import email, webhook
 from actors.destination_kinds import email as session
 from actors.destination_kinds import kind as templating
 from actors.destination_kinds import kind as values
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.destination_kinds.kind import Values
 from actors.destination_kinds.messengers import kind
 from actors.notification import dialects, fitting, headline

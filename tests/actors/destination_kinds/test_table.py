@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from actors.delivery.actor import Sender
-from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.fields import AddressField
+from actors.destination_kinds.contract import AddressField, Answer
 from actors.destination_kinds.kind import AdmittedAddress, DeliveryPayload, DestinationKind
 from actors.egress.failures import Blame, CheckFailed
 from actors.errors import UrlRefused

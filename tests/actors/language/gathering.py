@@ -18,8 +18,8 @@ import msgspec
 from jinja2.ext import extract_from_ast
 
 from actors.delivery.actor import CONTENT
+from actors.destination_kinds.contract import MESSAGE_FIELDS
 from actors.destination_kinds.email import MailTexts
-from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.language.catalogues import CONTEXT, entries_of
 from actors.language.sentences import patterns
@@ -28,8 +28,8 @@ from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from actors.query.words import languages as query_languages
 from actors.settings import declared
 from actors.templates.template import built_in as built_in_templates
+from api.app import SCREENS
 from api.dashboard.rendering import environment, said_by_scripts
-from api.dashboard.table import SCREENS
 from api.keys import SCOPES
 from api.problems import KINDS, RULES
 from sanderling_client.receiver.receipt import WHYS

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from actors.destination_kinds.fields import KindField
+from actors.destination_kinds.contract import KindField
 from actors.destination_kinds.kind import DeliveryPayload, DestinationKind, Service, of_source
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of

@@ -10,7 +10,7 @@ from email.policy import default
 
 import trio
 
-from actors.destination_kinds.answer import Verdict
+from actors.destination_kinds.contract import Verdict
 from tests.simulation.deliveries.services import UNREAD, told
 from tests.simulation.delivery_records import Receipt
 from tests.simulation.network import Host

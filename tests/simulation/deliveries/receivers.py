@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 import trio
 
-from actors.destination_kinds.answer import Verdict
+from actors.destination_kinds.contract import Verdict
 from tests.simulation.deliveries.services import Service, place_of, told_in
 from tests.simulation.delivery_records import Receipt
 from tests.simulation.network import Host

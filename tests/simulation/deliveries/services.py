@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-from actors.destination_kinds.answer import Verdict
+from actors.destination_kinds.contract import Verdict
 from storage.records.destination import EMAIL, WEBHOOK
 from tests.simulation.delivery_records import Told
 from tests.simulation.serving import Answer, Request

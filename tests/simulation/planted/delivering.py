@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from actors.delivery import schedule
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from storage.append import Lease
 from storage.records.destination import Match
 from storage.records.identity import Seq

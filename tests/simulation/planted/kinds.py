@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.delivery.actor import Sender
 from actors.destination_kinds import email
 from actors.destination_kinds import email as session
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.destination_kinds.email import Session, mail_message_of
 from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.messengers.kind import request_of

@@ -21,7 +21,7 @@ from actors.delivery.actor import DestinationActor, Sender
 from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.status import DestinationStatus
 from actors.destination_kinds import webhook as hooks
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.egress.guard import Guard
 from actors.hours import local_time
 from actors.matcher import Matcher, StandingQueries

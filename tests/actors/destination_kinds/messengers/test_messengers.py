@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.destination_kinds.answer import Answer as Attempted
+from actors.destination_kinds.contract import Answer as Attempted
 from actors.destination_kinds.kind import masked
 from actors.destination_kinds.messengers.kind import answer_of
 from actors.destination_kinds.messengers.messenger import built_in
