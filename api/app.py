@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from quart import Response, g, request
 from quart_trio.wrappers import TrioRequest
@@ -20,8 +20,12 @@ from actors.app_context import AppContext
 from actors.destination_kinds.bins import PATH
 from actors.extras import always_on
 from api.application import Application, Face
+from api.dashboard import catalogue, events, lists, rendering, stream, system, today
+from api.dashboard.account import entry, keys, settings
 from api.dashboard.face import Dashboard
-from api.dashboard.table import SCREENS
+from api.dashboard.notifying import alerts, destinations
+from api.dashboard.screen import Screen
+from api.dashboard.sources import add, listing, one
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.nouns.service import METRICS
 from api.openapi.document import ROUTES, of_service
@@ -31,6 +35,16 @@ from api.refusals import refusal_of
 from api.route import Route
 from api.unsent import ADDRESS
 from storage.records.access import ApiKey
+
+_MODULES: Final = (
+    *(entry, today, listing, add, one, events, stream, lists),
+    *(catalogue, keys, system, settings, rendering, alerts, destinations),
+)
+SCREENS: Final[tuple[Screen, ...]] = (
+    *(screen for module in _MODULES for screen in module.SCREENS),
+    *(screen for extra in always_on() for screen in extra.screens()),
+)
+"""All screens. For a new noun, add its module above, and perhaps a place in `rendering.PLACES`."""
 
 
 class UrlPartConverter(BaseConverter):

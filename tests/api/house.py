@@ -18,7 +18,7 @@ from trio.testing import memory_stream_pair
 from actors.app_context import AppContext
 from actors.catalogue import Catalogue
 from actors.coverage import Shifts
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.contract import Answer
 from actors.destination_kinds.kind import Consent, Service
 from actors.destination_kinds.messengers.messenger import built_in as messengers
 from actors.destination_kinds.table import NO_MAIL, kinds_of

@@ -16,7 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.settings import Settings
-from api.dashboard.table import SCREENS
+from api.app import SCREENS
 from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
 from storage.secrets import Vault, written

@@ -17,7 +17,7 @@ from actors.inheritance import effective
 from actors.language.catalogues import NATIVE, languages
 from actors.messages.views import SourceView
 from actors.notices import damage_notice, notice_draft
-from api.dashboard.table import SCREENS
+from api.app import SCREENS
 from storage.records.alert import Alert
 from storage.records.source import Health, SourceRuntime, TagDefaults
 from tests.actors.language.gathering import gathered

@@ -7,11 +7,11 @@ import re
 import pytest
 import trio
 
+from api.app import SCREENS
 from api.dashboard.face import POLICY, Dashboard
 from api.dashboard.forms import Form
 from api.dashboard.rendering import asset
 from api.dashboard.screen import Go, Page, Screen, Visit
-from api.dashboard.table import SCREENS
 from tests.api.dashboard.browser import Browser
 from tests.api.house import BASE_URL, House
 from tests.api.walk import the_app

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 import trio
 
+from api.app import SCREENS
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Screen, Visit
-from api.dashboard.table import SCREENS
 from storage.records.access import Password
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.rows import ALERT, HOOK

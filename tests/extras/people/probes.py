@@ -17,10 +17,9 @@ import httpx
 import trio
 from msgspec.structs import replace
 
-from api.app import make_admin_app
+from api.app import SCREENS, make_admin_app
 from api.dashboard.screen import Screen
 from api.dashboard.sessions import Sessions
-from api.dashboard.table import SCREENS
 from api.openapi.document import operations as described
 from api.route import PUBLIC, SCOPES, Route
 from extras.people import factor as codes
