@@ -1,22 +1,17 @@
 """A request's client: its address, the host name it asks for, its origin, and requests passed on by programs. Pure.
 
 Only the address of the connection cannot be forged. Behind a proxy it is the proxy's, and `X-Forwarded-For` and
-`Forwarded` (RFC 7239) name the client; but anyone can write them. So read them from the right, where the nearest proxy
-wrote, while each hop is in `trusted_proxies`; the first other address is the client's. Without trusted proxies (the
-default) the headers are ignored.
+`Forwarded` (RFC 7239) name the client; but anyone can write them. So read them from the right while each hop is in
+`trusted_proxies`; the first other address is the client's. Without trusted proxies (the default) they are ignored.
 
-A hostile page can point its own name at this machine (DNS rebinding). Its browser then treats the dashboard as part of
-that site, and the page can read and send anything from inside the network. The Host header reveals it, because it holds
-the page's name. API callers need a key, which such a page lacks.
+A hostile page can point its own name at this machine (DNS rebinding), so that its browser treats the dashboard as part
+of that site. The Host header reveals it, because it holds the page's name. API callers need a key, which a page lacks.
+The admin socket asks for no key, so a forwarded request would gain full access. Headers reveal it: browsers send
+`Origin` or `Sec-Fetch-Site`, proxies name the client, and a hostile page has no local host name.
 
-The admin socket asks for no key, so a forwarded request would gain full access. Browsers cannot open a Unix socket, but
-a proxy or a forwarded port can. Headers reveal such requests: browsers send `Origin` or `Sec-Fetch-Site`, proxies name
-the client, and a hostile page has no local host name.
-
-CORS (Fetch standard) says which origins may read the API's answers. The operator lists exact origins; the default is
-none. Keys travel in headers that a page sets itself, and cookies open nothing here, so
-`Access-Control-Allow-Credentials` is never sent. Other origins get the same answers without CORS headers, and the
-browser blocks them.
+CORS (Fetch standard) says which origins may read the API's answers: those that the operator lists, by default none.
+Keys travel in headers that a page sets itself, and cookies open nothing here, so `Access-Control-Allow-Credentials` is
+never sent. Other origins get the same answers without CORS headers, and the browser blocks them.
 """
 
 from __future__ import annotations

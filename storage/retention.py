@@ -1,13 +1,9 @@
 """The next step of retention: which events to delete, and how much space to return to the disk. Pure.
 
-Both happen in slices small enough to fit between two commits.
-
-An event's position holds the millisecond of its commit, so age is judged by the clock of that time, even a wrong one.
-The pruner asks again after each slice, and stops when nothing is left to do.
-
-A clock that is ahead (a dead battery, a machine resumed elsewhere, a typo) would delete the whole log. So a clock that
-contradicts the newest event and the elapsed time deletes nothing until it has run steadily for an hour, and one round
-deletes only a part of the log by age.
+Both happen in slices small enough to fit between two commits; the pruner asks again after each. An event's position
+holds the millisecond of its commit, so age is judged by the clock of that time. A clock that is ahead (a dead battery,
+a typo) would delete the whole log. So a clock that contradicts the newest event and the elapsed time deletes nothing
+until it has run steadily for an hour, and one round deletes only a part of the log by age.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
 """Secrets at rest: the sealed columns, and the boxes with their keys.
 
-All columns are sealed, sealed with another key, or given up together. Secrets and stores use any engine's database
-connection: see Connection. In table order: seeds of signing keys, signing secrets of destinations (all in one box),
-headers and hellos of sources, credentials for a destination's receiver (tokens, headers, addresses; all in one box),
-addresses of publications, secrets of their subscribers, cookies that a source's origin renewed, and the key for push
-services. Everything else that grants access is stored as a hash. A database also has the mark of its master key: one
-empty box, written before anything can be sealed.
+All columns are sealed, sealed with another key, or given up together; everything else that grants access is stored as a
+hash. A database also has the mark of its master key: one empty box, written before anything can be sealed.
 
-A box is XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) under a key derived from the master key for one kind of row
-(keyed BLAKE2b, RFC 7693), with the row's name as associated data. So a box that was altered, or moved to another row
-or table, cannot be opened. An attacker with write access to the database but without the key cannot give one
-destination the secret of another, whose receiver the attacker controls.
+A box is XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) under a key derived from the master key for one kind of row (keyed
+BLAKE2b, RFC 7693), with the row's name as associated data. So a box that was altered, or moved to another row or table,
+cannot be opened: an attacker with write access to the database but without the key cannot give one destination the
+secret of another.
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
 A user gives a source the cookies of a signed-in browser. Many sites renew them on each visit, and sign out a client
 with the old ones. So the origin's new cookies are tracked, for that origin only: no cookie goes to another one,
-whatever `Domain` it has. That needs no list of public suffixes.
-
-The user's cookies have no scope, as a `Cookie` header has none. So a cookie that the origin sets under the same name
-replaces the user's, as it would in a browser that knew the scope.
+whatever `Domain` it has. The user's cookies have no scope, so one that the origin sets under the same name replaces the
+user's.
 
 New cookies are in doubt until their response is known to be a signed-in one: a site that rejects a client often gives
 it a new visitor's cookies. Until then the previous ones are kept as well.

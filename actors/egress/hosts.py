@@ -3,17 +3,12 @@
 All sources of a host share one queue, so 10,000 of them share its rate fairly. A host that asked us to wait (429, 503),
 or that fails for several of its sources, has no queue: `turn` refuses at once with the remaining time, so that no task
 holds a slot anywhere while a host rests. Then one leader probes for all. A name and its `www.` twin are one host once
-they are seen to share an address: the state of both is merged.
+they are seen to share an address. Take the turn *before* any other limit: a wait here is by the host's clock.
 
-Take the turn *before* any other limit (concurrent checks): a wait here is by the host's clock.
-
-There are two lanes. Requests that a person waits for (adding, detecting, checking now) are served first come, first
-served; of all other checks, the one whose source was checked longest ago goes first. So a source that wants less than
-its share of a crowded host gets all that it wants, and the others share the rest evenly: max-min fairness, for any
-cadences (Bertsekas and Gallager, Data Networks, 6.5.2). While others wait, the first lane gets at most `IN_A_ROW`
-turns before one of the second, so adding thousands of sources does not stop watching.
-
-A source waits for one turn at a time, so a queue is at most as long as its host's sources and pending requests.
+There are two lanes. Requests that a person waits for are served first come, first served; of all other checks, the one
+whose source was checked longest ago goes first: max-min fairness, for any cadences (Bertsekas and Gallager, Data
+Networks, 6.5.2). While others wait, the first lane gets at most `IN_A_ROW` turns before one of the second. A source
+waits for one turn at a time, so a queue is at most as long as its host's sources and pending requests.
 """
 
 from __future__ import annotations

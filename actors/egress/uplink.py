@@ -1,18 +1,14 @@
 """The monitor of our own uplink: many hosts that fail at once mean that it is down.
 
-Only hosts that have answered before count: one that never has may just be a bad name. URLs that a user has just
-entered do not count either, nor refusals by the guard; otherwise anyone who may enter URLs could put watching on hold.
-
-While the uplink is down, every failure is ours: it counts as local, which opens no breaker and lowers no score. A
-refusal by the guard stays one. Checks then pause, except that every few seconds one host is tried, or the recovery
-would go unnoticed. After the recovery, each paused check gets a time within `SPREAD`, to avoid a stampede.
+Only hosts that have answered before count, and no URLs that a user has just entered, nor refusals by the guard;
+otherwise anyone who may enter URLs could put watching on hold. While the uplink is down, every failure but a refusal is
+ours: it opens no breaker and lowers no score. Checks pause, except that every few seconds one host is tried. After the
+recovery, each paused check gets a time within `SPREAD`.
 
 The uplink is down when within 60 seconds at least half of at least 20 distinct hosts failed, or when 5 hosts failed by
-local faults and no more than that succeeded (a name with a broken zone can look like a silent resolver; five such
-names among thousands of successes are no outage). It is up again when 3 hosts succeed, and the conditions no longer
-hold. After five minutes one success is enough, as there may be no three live hosts: then many hosts were dead, not us.
-Hosts that failed during an outage do not count towards the next one until they have answered again; otherwise dead
-ones would cause one outage after the other.
+local faults and no more than that succeeded. It is up again when 3 hosts succeed, and the conditions no longer hold.
+After five minutes one success is enough, as there may be no three live hosts. Hosts that failed during an outage do not
+count towards the next one until they have answered again; otherwise dead ones would cause one outage after the other.
 """
 
 from __future__ import annotations

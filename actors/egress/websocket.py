@@ -2,21 +2,15 @@
 
 A session is a connection of trio-websocket with bounds. Its reader is only little ahead of the caller of `receive`, so
 a busy caller slows the server down through TCP. A link whose other end has vanished looks like a quiet one: a ping goes
-out every 20 seconds, and a link with no data at all for 20 seconds after one is dead. Detection takes at most 60
-seconds.
-
-Redirects of a handshake are not followed, as in browsers: no server can rely on it, and a push source's record should
-have its real URL.
+out every 20 seconds, and a link with no data at all for 20 seconds after one is dead. Redirects of a handshake are not
+followed, as in browsers.
 
 The library reads, answers pings and assembles messages, but does not bound the work and memory that a server can cause.
-Here a message has at most `MESSAGE_LIMIT` bytes in at most `MOST_PARTS` fragments (an empty one costs memory too);
-frames without a message (pings, pongs, fragments) may come in bursts of `BURST` and then at `PER_SECOND`; other tasks
-run after every `SLICE` frames; at most `SLICE` messages, and `AHEAD` bytes plus one message, wait for `take`; the
-server must read our frames within `SEND_WITHIN` seconds. A refused handshake's body is never read. Compression is not
-offered, so a frame that claims it ends the session.
-
-The overridden handlers are private to the library, which is pinned by hash; tests/actors/egress/test_websocket.py
-names them.
+Here a message has at most `MESSAGE_LIMIT` bytes in at most `MOST_PARTS` fragments; frames without a message may come in
+bursts of `BURST` and then at `PER_SECOND`; other tasks run after every `SLICE` frames; at most `SLICE` messages, and
+`AHEAD` bytes plus one message, wait for `take`; the server must read our frames within `SEND_WITHIN` seconds. A refused
+handshake's body is never read. Compression is not offered, so a frame that claims it ends the session. The overridden
+handlers are private to the library, which is pinned by hash.
 """
 
 from __future__ import annotations

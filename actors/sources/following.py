@@ -1,16 +1,13 @@
 """Sources that follow: each new item is reported once, with the text of its page, which is fetched once. Pure.
 
-A check stores a new item here in the transaction that marks it as seen. Its event is committed together with the
-memory that no longer has it waiting. So a crash at any point neither loses nor repeats it. `polling.py` fetches and
-reads the pages.
+A check stores a new item here in the transaction that marks it as seen; its event is committed together with the memory
+that no longer has it waiting. `polling.py` fetches and reads the pages.
 
 Each page gets three attempts: at once, after one minute and after ten; a permanent refusal (404, robots.txt, a login)
 gets one. Then the item is reported as the list has it, with the reason (`unread`). So are items that arrive while too
-many wait, and items on a host that is neither of the source's own site nor named by the user.
-
-Its own site is the list's host with its subdomains and parent domains. A named host includes its subdomains; `*` means
-all. Other hosts get neither the user's headers nor cookies. They are fetched as any host is: by their own robots.txt,
-at their own pace and with their own breaks.
+many wait, and items on a host that is neither of the source's own site (the list's host with its subdomains and parent
+domains) nor named by the user (with its subdomains; `*` means all). Other hosts get neither the user's headers nor
+cookies, and have their own robots.txt, pace and breaks.
 """
 
 from __future__ import annotations

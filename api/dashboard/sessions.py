@@ -1,14 +1,12 @@
 """A browser's cookies: its session, the token that ties a form to it, its display preferences; the limit on attempts.
 
 A session is 256 random bits in a cookie that scripts cannot read. Its SHA-256 is stored and looked up on every request,
-so an ended session fails at its next request. Browsers that are not signed in get a similar cookie without a stored
-record, because the sign-in forms need a token too. A token is an HMAC keyed by the cookie: forging one requires the
-cookie, and open forms survive a restart.
+so an ended session fails at its next request. A form's token is an HMAC keyed by the cookie: open forms survive a
+restart. Browsers that are not signed in get a similar cookie without a stored record.
 
 Attempts never lock out the owner (S9). Each hash costs a tenth of a second and 64 MiB, and each attempt is a guess. So
-each address gets few attempts, and strangers queue for a shared pace instead of being refused. Separate from that queue
-are addresses that have signed in, browsers that have (by a cookie that only this service can make), and sessions. So a
-flood of guesses does not lock out the owner, even if it comes through the owner's proxy.
+each address gets few attempts, and strangers queue for a shared pace. Separate from that queue are addresses that have
+signed in, browsers that have (by a cookie that only this service can make), and sessions.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
 """Backup and restore. A backup is one file: the database without its secrets, the secrets sealed with the owner's
-master key, settings and templates.
-
-The file is a plain tar whose first member, `manifest.json`, lists the others. In an emergency `tar` unpacks it and
+master key, settings and templates. docs/backup.md describes the format: in an emergency `tar` unpacks it and
 `sha256sum` checks it. Reading is strict: exactly the manifest's members, with its order, sizes and hashes, so no name
-escapes the folder. docs/backup.md describes the format.
+escapes the folder.
 
 With or without a running service: copy -> check every page -> remove secrets -> seal them -> write -> read back ->
 rename. The previous backup stays in place until the rename. While the copy contains secrets it stays in the data
-folder, even after a crash. There the database's key seals them; in the backup, the named master key, possibly the
-same.
+folder, even after a crash, sealed by the database's key.
 
-A restore replaces a data folder's content. The service must not run, and cannot start during it. Everything is
-unpacked and checked next to the old files first. These then move to a folder `before-restore-...`, and one rename
-replaces the database last: at every moment the folder has the old database or the new one.
+A restore replaces a data folder's content. The service must not run, and cannot start during it. Everything is unpacked
+and checked next to the old files first. These then move to a folder `before-restore-...`, and one rename replaces the
+database last: at every moment the folder has the old database or the new one.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """The master key of a data folder: its own key file, and the choice of the key that opens the database.
 
-The folder gets its own key if the owner named none; the first start makes it, readable by the owner only. It is in the
-same folder as the database, so it protects only copies without it: copies of the database, parts of disks and pages
-that are given away, a leak of one file. A reader of the whole folder has both.
-
-A new key stays in `.master.key.next` until the database is sealed with it, and then replaces the old one. So one of the
+The folder gets its own key if the owner named none, readable by the owner only. It is in the same folder as the
+database, so it protects only copies without it: copies of the database, parts of disks and pages that are given away. A
+new key stays in `.master.key.next` until the database is sealed with it, and then replaces the old one. So one of the
 two files opens the database after any interruption.
 
 Candidates for a database are the key that was named, then the folder's own. The first that opens the database's mark is
-used. A database without a mark takes the first candidate; if there is none, the folder gets its own key.
+used. A database without a mark takes the first candidate.
 """
 
 from __future__ import annotations

@@ -2,14 +2,10 @@
 
 Failure is reported by its duration, whatever the flag: each alert gets it when the run of failures is as old as its
 `notice_after`, and alerts with the same delay share one notice. Intermittently unreadable answers are no run; all
-alerts get a notice once they lower the flag. Quiet is reported by the flag alone, since only the source's own past
-defines a long silence.
+alerts get a notice once they lower the flag. Quiet is reported by the flag alone. The health records the notices sent
+(`OpenNotices`) in the same commit, so a restart repeats none, and the recovery goes to those who got the failure.
 
-The health records the notices sent (`OpenNotices`) and is saved in the same commit. So a restart repeats none, and the
-recovery goes to those who got the failure.
-
-Failing sources are checked ever less often, so an alert with a delay of a minute can't wait for the next check. No
-notice goes out while the source may not be at fault: while our own network is down or checks are paused, and after
+No notice goes out while the source may not be at fault: while our own network is down or checks are paused, and after
 that, or after a time without watching, until a check confirms the trouble.
 """
 

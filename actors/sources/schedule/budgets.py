@@ -2,24 +2,18 @@
 
 A source is checked when waiting longer would cost more lateness than a check is worth (`cadence`). That worth is one
 number for all: the *price*, in event-seconds of lateness, for a source with one change a day. If all sources together
-plan more checks a second than the budget, the price rises and every source waits a little longer, those that gain
-least first; if they plan fewer, it falls. There is no central queue.
+plan more checks a second than the budget, the price rises and every source waits a little longer, those that gain least
+first; if they plan fewer, it falls. There is no central queue.
 
 The controller is an integrator on the logarithm of the price. Checks a second scale with `price ** -0.5`, and a source
-takes the new price at its next check, a quarter of an hour later on average. `GAIN` is slow enough to avoid
-oscillation despite this delay, and quick enough to be back on budget within a few hours.
-
-The price brings checks back to the budget, but slowly: after the import of a list many first checks come together.
-Users must see that (`CheckRate`).
+takes the new price at its next check, a quarter of an hour later on average. `GAIN` is slow enough to avoid oscillation
+despite this delay, and quick enough to be back on budget within a few hours; `CheckRate` shows users the time until
+then.
 
 `weigh` is the one choice of taste. An event of a source that changes `r` times a day counts `r ** -exponent`: with 0
-all events count the same and the mean delay of an event is least; with 1 all sources count the same, busy or quiet.
-
-A check with a browser costs `RENDERED` plain ones, since it fetches all that the page loads. It must be worth that much
-more, and counts as that much of the budget.
-
-A request is never worth less than `COURTESY`: even with few sources and a large budget, servers get no pointless
-requests. This lets a source that never changes back off to the ceiling.
+all events count the same and the mean delay of an event is least; with 1 all sources count the same, busy or quiet. A
+check with a browser costs `RENDERED` plain ones. A request is never worth less than `COURTESY`: a source that never
+changes backs off to the ceiling, however large the budget.
 """
 
 from __future__ import annotations
