@@ -7,10 +7,10 @@ from tests.rules.source_files import modules, name_of
 
 BUDGET = {
     "supervision": (1_788, 10),
-    "storage": (8_755, 41),
-    "actors": (40_247, 184),
-    "api": (18_311, 87),
-    "sanderling": (8_879, 44),
+    "storage": (8_694, 40),
+    "actors": (40_000, 176),
+    "api": (18_244, 83),
+    "sanderling": (8_844, 43),
     "extras/agents": (1_615, 11),
     "extras/apply": (3_054, 16),
     "extras/browser": (3_461, 12),
