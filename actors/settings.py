@@ -1,4 +1,4 @@
-"""The product's settings, the record that an extra declares its own in, and all by name. Frozen, without I/O.
+"""The product's settings, and the record that an extra declares its own in. Frozen, without I/O.
 
 `sanderling/environment.py` fills them from flags, `SANDERLING_*` and a TOML file, in that order. `settings.toml` beside
 a record has a sentence on each setting. The reference page `docs/settings.md` is generated from both and a test
@@ -8,15 +8,12 @@ compares them.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, TypeVar
-
-from actors.extras import setting_records
 
 Network = IPv4Network | IPv6Network
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound
@@ -291,24 +288,3 @@ def one_of(words: tuple[str, ...]) -> str:
     'debug, info or error'
     """
     return " or ".join((", ".join(words[:-1]), words[-1]))
-
-
-@cache
-def declared() -> Mapping[str, Setting]:
-    records: Sequence[Any] = (Settings, *setting_records())
-    return {name: one for record in records for name, one in declared_in(record).items()}
-
-
-def declared_as(name: str) -> Setting:
-    """Return a setting; one of the product needs no import of an extra. Raises KeyError."""
-    return declared_in(Settings).get(name) or declared()[name]
-
-
-def with_values(settings: Settings, **values: Any) -> Settings:
-    """Return settings with other values. Raises KeyError, ValueError."""
-    given = defaultdict[type[Any], dict[str, Any]](dict)
-    for name, value in values.items():
-        given[declared_as(name).record][name] = value
-    ours = given.pop(Settings, {})
-    others = {record: replace(settings.of(record), **found) for record, found in given.items()}
-    return replace(settings, **ours, extras={**settings.extras, **others})

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from actors.extras import TABLE, extra, member
-from actors.settings import declared
+from actors.setting_table import declared
 from sanderling import without_unused
 from sanderling.environment import hinted
 from sanderling.environment import program as program_name

@@ -20,7 +20,8 @@ from shutil import which
 from typing import Any
 
 from actors.errors import did_you_mean
-from actors.settings import Setting, Settings, declared, declared_as, with_values
+from actors.setting_table import declared, declared_as, with_values
+from actors.settings import Setting, Settings
 from sanderling import __version__
 from sanderling.exits import CommandFailed, Exit
 

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import click
 from msgspec import Struct, structs
 
-from actors.settings import Setting, declared, declared_as
+from actors.setting_table import declared, declared_as
+from actors.settings import Setting
 from sanderling.environment import Loaded, environ, flag, load, variable
 from sanderling.exits import Exit
 

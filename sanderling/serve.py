@@ -30,7 +30,8 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.overseer import Journal
 from actors.recorder.actor import signing_keys
-from actors.settings import Settings, address, declared
+from actors.setting_table import declared
+from actors.settings import Settings, address
 from actors.system import Front, Superseded, System
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link

@@ -9,7 +9,8 @@ from typing import Any
 
 from jinja2 import Environment
 
-from actors.settings import Settings, declared, declared_as
+from actors.setting_table import declared, declared_as
+from actors.settings import Settings
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from msgspec import Meta, Struct
 
 from actors.language.speaking import say
-from actors.settings import declared
+from actors.setting_table import declared
 from api.dashboard.drawing import size
 from api.dashboard.screen import Page, Screen, Visit
 from api.fields.admin import TreeQuery

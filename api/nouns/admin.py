@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch
 from actors.overseer.rows import Row, RowQuery, first_line
-from actors.settings import declared
+from actors.setting_table import declared
 from api.fields import admin as wire
 from api.fields.sources import HeldEvents
 from api.nouns import keys, sources

@@ -24,7 +24,8 @@ import httpx
 import trio
 from httpx_sse import EventSource, ServerSentEvent
 
-from actors.settings import Setting, Settings, declared, with_values
+from actors.setting_table import declared, with_values
+from actors.settings import Setting, Settings
 from api.problems import field_of, in_words, plainly, sentence
 from sanderling import ADMIN_SOCKET
 from sanderling.environment import environ, hinted, typed

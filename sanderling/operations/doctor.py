@@ -29,7 +29,8 @@ from msgspec.json import decode
 
 from actors.egress.transport import SystemResolver
 from actors.extras import always_on
-from actors.settings import Settings, declared, parsed, with_values
+from actors.setting_table import declared, with_values
+from actors.settings import Settings, parsed
 from actors.world import ResolveFailed, Resolver
 from api.peers import ip_in
 from sanderling.client.api import at_socket, running_at, settings_at, unlike

@@ -14,7 +14,8 @@ import pytest
 import trio
 
 from actors.recorder.actor import signing_keys
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from actors.system import System
 from api.server.server import serve
 from sanderling_client.receiver.receipt import judge

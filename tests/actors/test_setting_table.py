@@ -10,7 +10,8 @@ from importlib.resources import files
 import pytest
 
 from actors.extras import setting_records
-from actors.settings import Settings, declared, declared_in, with_values
+from actors.setting_table import declared, with_values
+from actors.settings import Settings, declared_in
 from extras.people.settings import PeopleSettings
 from tests.rules.source_files import ROOT
 

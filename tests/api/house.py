@@ -26,7 +26,8 @@ from actors.matcher import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
 from actors.recorder.actor import build
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from actors.signatures import Signer, new_signing_key
 from actors.sources.importer import Importer
 from actors.sources.schedule.budgets import CheckRate

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import yaml
 
-from actors.settings import declared_as
+from actors.setting_table import declared_as
 from extras.inbox.operations import SignatureCheck
 from sanderling.environment import environ, load
 from storage.records.event import TypedChange

@@ -13,7 +13,7 @@ import pytest
 import trio
 import yaml
 
-from actors.settings import declared
+from actors.setting_table import declared
 from sanderling.client.api import Client
 from sanderling.exits import Exit
 from tests.e2e.fronts import CADDY, Front, free_port, in_front

@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from actors.extras import TABLE, extra
-from actors.settings import declared
+from actors.setting_table import declared
 from sanderling.client.api import Client
 from sanderling.environment import variable
 from sanderling.exits import CommandFailed, Exit

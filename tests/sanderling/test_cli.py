@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.settings import declared
+from actors.setting_table import declared
 from api.keys import SCOPES
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings, declared, declared_as, with_values
+from actors.setting_table import declared, declared_as, with_values
+from actors.settings import Settings
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit

@@ -18,7 +18,8 @@ import trio
 
 from actors.content.changes.memory import decode_memory, settled_of
 from actors.messages.workers import ImportMessage
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from api.server.server import front
 from api.streams import streams
 from storage.records.alert import Alert

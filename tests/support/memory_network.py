@@ -11,7 +11,8 @@ import h11
 import trio
 from trio.testing import memory_stream_pair
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from actors.world import ResolveFailed, World
 from tests.support.passwords import NoPasswords
 

@@ -26,7 +26,7 @@ from actors.language.sentences import patterns
 from actors.notification.message_language import MessageTexts
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from actors.query.words import languages as query_languages
-from actors.settings import declared
+from actors.setting_table import declared
 from actors.templates.template import built_in as built_in_templates
 from api.app import SCREENS
 from api.dashboard.rendering import environment, said_by_scripts

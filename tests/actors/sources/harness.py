@@ -18,7 +18,8 @@ from actors.messages.sources import AddSource, CheckNow, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder, SigningKeys
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from actors.signatures import new_signing_key
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports

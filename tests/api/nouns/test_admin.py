@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
 from actors.overseer.overseer import StateTransition, StreamOwner
-from actors.settings import declared
+from actors.setting_table import declared
 from storage.records.destination import Match
 from storage.records.event import Diff
 from storage.records.identity import COUNTER_BITS, Seq

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from extras.browser.holder import Walls
 from extras.browser.real import TIGHT, browser, from_unit, held
 from sanderling.operations.findings import DoctorContext

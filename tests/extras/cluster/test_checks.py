@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from extras.cluster.checks import replica
 from extras.cluster.replica.log import FolderObjects
 from extras.cluster.replica.parts import CURRENT, OWNER, Current, Owner, written_record

@@ -9,7 +9,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 import yaml
 
-from actors.settings import declared
+from actors.setting_table import declared
 from extras.install.units import SYSTEM, unit_text
 from sanderling.environment import BESIDE, variable
 from tests.e2e.fronts import CADDY

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from extras.people.settings import PeopleSettings
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House, make_house, running

@@ -11,7 +11,8 @@ import trio
 
 from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from extras.tracing.exporter import EVERY, FLUSH, LONGEST_PAUSE, TRIES, SpanExporter
 from extras.tracing.tracer import BATCH, MOST, Tracer
 from supervision import ChildSpec, Supervisor

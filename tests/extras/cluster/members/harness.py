@@ -16,7 +16,8 @@ from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
 from actors.messages.workers import AlertsChanged
 from actors.recorder.actor import signing_keys
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from actors.system import System
 from storage.records.alert import Alert
 from storage.records.member import ALL

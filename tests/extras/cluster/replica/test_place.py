@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from extras.cluster.replica.log import FolderObjects
 from extras.cluster.replica.place import S3Objects, replica_of
 from sanderling.exits import CommandFailed

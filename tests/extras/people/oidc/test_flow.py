@@ -8,7 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import trio
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from extras.people.oidc.secret import ports
 from sanderling.exits import CommandFailed
 from storage.records.access import Password

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import trio
 
-from actors.settings import Settings, with_values
+from actors.setting_table import with_values
+from actors.settings import Settings
 from actors.world import ResolveFailed
 from extras.browser import real
 from extras.browser.real import real_browser
