@@ -31,10 +31,7 @@ def _reference(call: Call) -> bytes:
 
 @cache
 def _rendered(base_url: str, *, metrics: bool) -> bytes:
-    from api.openapi.document import (
-        document,  # late: it needs these routes
-        of_service,
-    )
+    from api.openapi.document import document, of_service  # late: it needs these routes
 
     return reference(document(of_service(base_url, metrics=metrics), base_url), STYLE)
 

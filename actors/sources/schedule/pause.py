@@ -1,4 +1,4 @@
-"""What ends the sleep of sources besides their next check: the pause switch, and delays of the failure notice.
+"""The ends of a source's sleep besides its next check: the pause switch, and the delays of its failure notice.
 
 While the switch is closed no source is checked. An operator drains the service with it, and a node that can't reach the
 others parks itself. Nothing is lost: checks in progress finish, and their events reach the log and the destinations.
