@@ -83,15 +83,15 @@ def ago(moment: str | None, now: datetime) -> str:
     """
     if moment is None:
         return "never"
-    return f"{_largest((now - datetime.fromisoformat(moment)).total_seconds())} ago"
+    return f"{largest((now - datetime.fromisoformat(moment)).total_seconds())} ago"
 
 
 def within(moment: str, now: datetime) -> str:
     seconds = (datetime.fromisoformat(moment) - now).total_seconds()
-    return f"in {_largest(seconds)}" if seconds > 0 else "over"
+    return f"in {largest(seconds)}" if seconds > 0 else "over"
 
 
-def _largest(seconds: float) -> str:
+def largest(seconds: float) -> str:
     return span(max(0.0, seconds)).partition(" ")[0]
 
 

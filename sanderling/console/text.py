@@ -21,7 +21,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from sanderling.client.lines import apart, by_state, span
+from sanderling.client.lines import apart, by_state, largest, span
 from storage.records.secrecy import plain
 from storage.records.source import LOOKS, PARTS, Mood, State
 
@@ -174,7 +174,6 @@ class Table:
 GOOD, POOR, BAD, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "ansi_cyan", "dim"
 STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
 GONE = State("gone", "gone", "calm", "It is not there any more.")  # for a fetched row that has since disappeared
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 MARKS = {state.short: "" if state.mood == "calm" else STYLES[state.mood] for state in LOOKS.values()}
 """Styles of check marks in a row; routine ones are plain."""
 VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}  # outcomes of checks by their API names
@@ -196,10 +195,7 @@ def short(seconds: float) -> str:
     """
     if seconds < 1:
         return "now"
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{min(999, int(seconds / size))}{unit}" if seconds < 1000 * 86_400 else "9999"
-    return f"{int(seconds)}s"
+    return largest(seconds) if seconds < 1000 * 86_400 else "9999"
 
 
 def until(moment: str | None, now: str) -> str:
