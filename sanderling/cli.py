@@ -240,8 +240,8 @@ def _complete_help(command: click.Command, path: str) -> click.Command:
     """Add details and examples to the help. Click keeps the lines of a paragraph that begins with \\b."""
     details, examples = (WORDS[part].get(path, "") for part in ("details", "examples"))
     command.help = "\n\n".join(filter(None, (cleandoc(command.help or ""), details, examples and f"\b\n{examples}")))
-    for name, one in command.commands.items() if isinstance(command, click.Group) else ():
-        _complete_help(one, f"{path} {name}")
+    for name, each in command.commands.items() if isinstance(command, click.Group) else ():
+        _complete_help(each, f"{path} {name}")
     return command
 
 

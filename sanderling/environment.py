@@ -119,7 +119,7 @@ def flag(name: str) -> str:
 
 def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None = None) -> Loaded:
     """Merge flags, variables and file into settings. Raises CommandFailed (BAD_SETTING)."""
-    origins = {_name_of(one): one for one in sorted(variables) if one.startswith(PREFIX) and one not in BESIDE}
+    origins = {_name_of(name): name for name in sorted(variables) if name.startswith(PREFIX) and name not in BESIDE}
     retired = [_nothing(name, origin) for name, origin in origins.items() if name in RETIRED]
     given = {name: (variables[origin], origin) for name, origin in origins.items() if name not in RETIRED}
     given |= {name: (text, flag(name)) for name, text in flags.items()}

@@ -35,7 +35,7 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 @cache
 def all_settings() -> Sequence[click.Option]:
     """Return a flag for each setting. Those of extras need an import."""
-    return [click.Option([flag(name), name], metavar="VALUE", help=_help(one)) for name, one in declared().items()]
+    return [click.Option([flag(name), name], metavar="VALUE", help=_help(item)) for name, item in declared().items()]
 
 
 def _help(setting: Setting) -> str:
@@ -62,18 +62,18 @@ def field_options(declared: type[Struct], *names: str, new: bool = True) -> Call
     """Add an option for each declared field that has help, or for these. new: of a new record, with its defaults."""
 
     def add(command: Command) -> Command:
-        for one in reversed(structs.fields(declared)):
-            kind = next((part for part in get_args(one.type) if hasattr(part, "__metadata__")), one.type)
+        for field in reversed(structs.fields(declared)):
+            kind = next((part for part in get_args(field.type) if hasattr(part, "__metadata__")), field.type)
             metas = getattr(kind, "__metadata__", ())
             extra = {name: text for meta in metas for name, text in (meta.extra or {}).items()}
-            if "help" in extra and (not names or one.name in names):
+            if "help" in extra and (not names or field.name in names):
                 item, many = kind.__origin__, get_origin(kind.__origin__) is tuple
                 item = get_args(item)[0] if many else item
                 empty = ("",) if many and not new else ()
-                default = one.default if new and isinstance(one.default, str) and one.default else None
+                default = field.default if new and isinstance(field.default, str) and field.default else None
                 command = click.option(
-                    extra["option"] or f"--{one.name.replace('_', '-')}",
-                    one.name,
+                    extra["option"] or f"--{field.name.replace('_', '-')}",
+                    field.name,
                     type=click.Choice((*get_args(item), *empty)) if get_origin(item) is Literal else None,
                     multiple=many,
                     default=default,

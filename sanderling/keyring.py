@@ -59,11 +59,11 @@ def create(
 
 
 def _person_of(keys: CommandKeys, text: str, key: ApiKey) -> str:
-    if (one := keys.person(text)) is None:
+    if (who := keys.person(text)) is None:
         raise CommandFailed(f"{text}: there is no such person; `sanderling people list` shows them.", Exit.USAGE)
-    if more := set(key.scopes) - set(allowed(key.scopes, one.role)):
-        raise CommandFailed(f"{one.name} is {one.role}, which does not include {', '.join(sorted(more))}.", Exit.USAGE)
-    return one.id
+    if more := set(key.scopes) - set(allowed(key.scopes, who.role)):
+        raise CommandFailed(f"{who.name} is {who.role}, which does not include {', '.join(sorted(more))}.", Exit.USAGE)
+    return who.id
 
 
 def _done(operation: str, key: ApiKey, *, after: bool) -> Activity:

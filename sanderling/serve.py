@@ -211,9 +211,9 @@ async def _refuse_half_of_it(settings: Settings) -> None:
 
 
 def _refuse_bad_addresses(settings: Settings) -> None:
-    for name, one in declared().items():
+    for name, setting in declared().items():
         try:
-            if one.check is address and (found := one.value(settings)):
+            if setting.check is address and (found := setting.value(settings)):
                 parse_url(found, schemes=("http", "https"))
         except UrlRefused as error:
             raise CommandFailed(f"{name}: {error.detail}.", Exit.BAD_SETTING) from None

@@ -16,7 +16,7 @@ from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 def as_text(loaded: Loaded) -> str:
     """Return one line per setting: name, value, origin; then messages for retired settings."""
-    rows = [(name, _text(one.shown(loaded.settings)), loaded.origin(name)) for name, one in declared().items()]
+    rows = [(name, _text(setting.shown(loaded.settings)), loaded.origin(name)) for name, setting in declared().items()]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
     return "\n".join([*table, *loaded.retired])
@@ -36,7 +36,7 @@ def beside(here: Settings, theirs: Settings) -> Iterator[str]:
 def as_json(loaded: Loaded) -> str:
     """Return a JSON object of settings, each with `value` and `from`; secrets are masked."""
     every, at = declared().items(), loaded.settings
-    table = {name: {"value": one.shown(at), "from": loaded.origin(name)} for name, one in every}
+    table = {name: {"value": setting.shown(at), "from": loaded.origin(name)} for name, setting in every}
     return json.dumps(table, indent=2)
 
 

@@ -86,11 +86,11 @@ def settings_at(here: Settings) -> Settings | None:
 
 
 def unlike(here: Settings, there: Settings) -> list[str]:
-    return [name for name, one in _open().items() if one.value(here) != one.value(there)]
+    return [name for name, setting in _open().items() if setting.value(here) != setting.value(there)]
 
 
 def _open() -> Mapping[str, Setting]:
-    return {name: one for name, one in declared().items() if not one.secret and name != "data"}
+    return {name: setting for name, setting in declared().items() if not setting.secret and name != "data"}
 
 
 def running_at(folder: str) -> Running | None:
@@ -197,8 +197,8 @@ class Client(AbstractAsyncContextManager["Client"]):
         query: Any = filters or {}
         while True:
             answer = await self.ask("GET", path, params=query)
-            for one in answer.json():
-                yield one
+            for record in answer.json():
+                yield record
             if "next" not in answer.links:
                 return
             # Take only the query: the link has the public address, which may differ from the one in use.

@@ -242,7 +242,7 @@ def why_lines(
         if reason["text"] and f"“{reason['text'][:80]}”" not in reason["says"]:
             yield f"    “{plain(reason['text'][:120])}”"
     yield f"  {plain(local(answer['state'], zone))}"
-    told = any(one["kind"] == "told" for one in answer["reasons"])
+    told = any(reason["kind"] == "told" for reason in answer["reasons"])
     if asked and not (looked or told or answer["type"] not in POLLED):
         yield "  (--check also checks it now, if its rate limit allows)"
 

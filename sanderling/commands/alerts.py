@@ -67,12 +67,12 @@ ALERT_LIST = Listing(
 async def show(client: Client, *, name: str, as_json: bool) -> None:
     """Show one alert: its query, its matches, and the state of its destinations."""
     alert = await ALERTS.record_of(client, name)
-    destinations = [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
-    for one in destinations:
+    destinations = [destination async for destination in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
+    for destination in destinations:
         newest = (
-            await client.ask("GET", f"{keys.DESTINATIONS.path}/{one['id']}/deliveries", params={"limit": 1})
+            await client.ask("GET", f"{keys.DESTINATIONS.path}/{destination['id']}/deliveries", params={"limit": 1})
         ).json()
-        one["last_attempt"] = next(iter(newest), None)
+        destination["last_attempt"] = next(iter(newest), None)
     print_page(alert | {"destinations": destinations}, lambda alert: alert_page(alert, destinations), as_json=as_json)
 
 
@@ -96,8 +96,8 @@ async def preview(
 
 def true_lines(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield the current values that meet an alert already, as they explain its silence."""
-    for one in found["true_now"]:
-        said = plain(": ".join(filter(None, (one["source"], one["label"], one["text"]))))
+    for value in found["true_now"]:
+        said = plain(": ".join(filter(None, (value["source"], value["label"], value["text"]))))
         yield f"  True already: {said}. It matches once this changes again."
 
 
@@ -139,7 +139,7 @@ async def create(
     if as_json:
         print_json(made)
         return
-    labels = plain(", ".join(one["label"] for one in inherited))
+    labels = plain(", ".join(destination["label"] for destination in inherited))
     to = f"It has no destination: `sanderling alerts deliver {made['id']} URL`."
     to = f"It delivers to {labels}, from its tags." if labels else to
     click.echo(hinted(f"Created {plain(made['name'])}. {to}"), err=True)

@@ -151,12 +151,12 @@ def template_record(entry: Entry[Template]) -> dict[str, Any]:
 
 TEMPLATE_LIST = Listing[Any](
     ("template", "version", "takes", "name", "from"),
-    lambda one: (
-        one.record.id,
-        Cell(str(one.record.version), right=True),
-        ", ".join(parameter.key for parameter in one.record.parameters) or "-",
-        one.record.name,
-        one.origin,
+    lambda entry: (
+        entry.record.id,
+        Cell(str(entry.record.version), right=True),
+        ", ".join(parameter.key for parameter in entry.record.parameters) or "-",
+        entry.record.name,
+        entry.origin,
     ),
     record=template_record,
 )
@@ -210,4 +210,4 @@ def _count(parameter: Parameter) -> str:
 @json_flag
 def check_templates(folder: Path, *, as_json: bool) -> int:
     """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid."""
-    return _check(templates_of(str(folder)), folder, lambda one: f", version {one.version},", as_json=as_json)
+    return _check(templates_of(str(folder)), folder, lambda template: f", version {template.version},", as_json=as_json)

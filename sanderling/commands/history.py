@@ -51,14 +51,14 @@ async def values(client: Client, *, name: str, as_csv: bool, as_json: bool) -> N
 def value_lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
     """Yield current values, prices first, then each changed series with extremes and newest values."""
     # An older service sends no `current`.
-    if ranked := sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"])):
+    if ranked := sorted(answer.get("current", ()), key=lambda value: _ORDER.index(value["type"])):
         yield "The page's values now:"
-    for one in ranked[:MOST_CURRENT]:
-        place = plain(one["path"] or one["label"] or one["type"])
-        yield f"  {shown_value(one, one)}  {place}, since {moment(one['since'], zone)}"
+    for value in ranked[:MOST_CURRENT]:
+        place = plain(value["path"] or value["label"] or value["type"])
+        yield f"  {shown_value(value, value)}  {place}, since {moment(value['since'], zone)}"
     if left := len(ranked[MOST_CURRENT:]) + answer.get("more", 0):
         yield f"  and {left:,} more"
-    changed = [one for one in answer["series"] if len(one["points"]) > 1 or one["points"][-1].get("until")]
+    changed = [series for series in answer["series"] if len(series["points"]) > 1 or series["points"][-1].get("until")]
     if not changed:
         yield f"No price, number, state, version or date has changed since {moment(answer['since'], zone)}."
     for series in changed:
@@ -94,11 +94,11 @@ async def versions(client: Client, *, name: str, as_json: bool) -> None:
 
 VERSION_LIST = Listing[Mapping[str, Any]](
     ("version", "at", "kept", "what changed"),
-    lambda one: (
-        Cell(one["version"], short=shown(one["version"])),
-        Cell(one["at"] or "-", short=when(one)),
-        KEPT[one["kept"]],
-        undirected(one["says"]),
+    lambda version: (
+        Cell(version["version"], short=shown(version["version"])),
+        Cell(version["at"] or "-", short=when(version)),
+        KEPT[version["kept"]],
+        undirected(version["says"]),
     ),
     "No version is stored: it is not a page, or it was not checked yet.",
 )
@@ -116,7 +116,7 @@ async def compare(client: Client, *, name: str, earlier: str, later: str, whole:
     path = await SOURCES.path_of(client, name)
     query = {"show": "text" if whole else "changes"}
     if earlier or later:
-        known = [one["version"] for one in (await sent(client, "GET", f"{path}/versions"))["versions"]]
+        known = [version["version"] for version in (await sent(client, "GET", f"{path}/versions"))["versions"]]
         query |= {to: named(known, word) for to, word in (("from", earlier), ("to", later)) if word}
     found = await sent(client, "GET", f"{path}/compare", params=query)
     colour = for_a_person() and wants_colour(environ())

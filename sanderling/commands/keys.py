@@ -144,7 +144,7 @@ def signing(settings: Settings, *, as_jwks: bool, forget: str | None, as_json: b
 _MOODS: Mapping[str, Mood] = {"active": "good", "foreign": "calm"}
 SIGNING_LIST = Listing[Mapping[str, str]](
     ("key", "state", "made"),
-    lambda one: (one["key_id"], Cell(one["state"], _MOODS.get(one["state"])), age_of(one["created_at"])),
+    lambda key: (key["key_id"], Cell(key["state"], _MOODS.get(key["state"])), age_of(key["created_at"])),
 )
 
 
@@ -251,7 +251,7 @@ def value_of(text: str, name: str) -> str:
 async def report_new_tags(client: Client, tags: Names) -> None:
     """Name the labels that no source has: each may be a typo. A key that may not read tags finds none."""
     with suppress(CommandFailed):
-        known = {one["tag"] async for one in client.every("/v1/tags")} if tags else ()
+        known = {tag["tag"] async for tag in client.every("/v1/tags")} if tags else ()
         if new := [plain(tag) for tag in tags if (whole := tag_of(tag)).startswith("label:") and whole not in known]:
             click.echo(f"No source has the tag {', '.join(new)} yet.", err=True)
 
@@ -309,29 +309,29 @@ class Sort(NamedTuple):
 
     async def removed(self, client: Client, name: str, question: str, *, sure: bool) -> dict[str, Any]:
         """Delete the matching record once the question about it, by its first field, is answered; return it."""
-        one = await self.record_of(client, name)
-        agree(question.format(plain(one[self.known_by[0]])), sure=sure)
-        await client.ask("DELETE", f"{self.path}/{one['id']}")
-        return one
+        record = await self.record_of(client, name)
+        agree(question.format(plain(record[self.known_by[0]])), sure=sure)
+        await client.ask("DELETE", f"{self.path}/{record['id']}")
+        return record
 
     async def _found(self, client: Client, name: str) -> dict[str, Any]:
         async with aclosing(client.every(self.path)) as every:
-            found = [one async for one in every if self._matches(one, name)]
-        found = [one for one in found if name in self._known_by(one)] or found
+            found = [record async for record in every if self._matches(record, name)]
+        found = [record for record in found if name in self._known_by(record)] or found
         if len(found) == 1:
             return found[0]
         if not found:
             raise CommandFailed(f"No {self.one} has {name!r} in it; `sanderling {self.command} list` shows them all.")
-        lines = "".join(f"\n  {one['id']}  {plain(one[self.known_by[0]])}" for one in found[:NAMED])
+        lines = "".join(f"\n  {record['id']}  {plain(record[self.known_by[0]])}" for record in found[:NAMED])
         more = f"\n  and {len(found) - NAMED} more" if len(found) > NAMED else ""
         raise CommandFailed(f"{len(found)} {self.many} have {name!r} in them:{lines}{more}", Exit.USAGE)
 
-    def _matches(self, one: Mapping[str, Any], name: str) -> bool:
-        id = str(one["id"])
-        return id.startswith(name) or id.endswith(name) or any(name in text for text in self._known_by(one))
+    def _matches(self, record: Mapping[str, Any], name: str) -> bool:
+        id = str(record["id"])
+        return id.startswith(name) or id.endswith(name) or any(name in text for text in self._known_by(record))
 
-    def _known_by(self, one: Mapping[str, Any]) -> Sequence[str]:
-        return [str(one[field]) for field in self.known_by if one.get(field)]
+    def _known_by(self, record: Mapping[str, Any]) -> Sequence[str]:
+        return [str(record[field]) for field in self.known_by if record.get(field)]
 
 
 SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", ("url", "title", "found_title"), "sources")

@@ -132,7 +132,7 @@ def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
     values = page["values"] if page else ()
     yield from value_lines(values)
     shown = () if values else page["blocks"] if page else feed["newest"] if feed else preview["push"]["frames"]
-    texts = [one.get("text") or one.get("title") or one["content"] for one in shown if one.get("watched", True)]
+    texts = [row.get("text") or row.get("title") or row["content"] for row in shown if row.get("watched", True)]
     for text in texts[:MOST_SHOWN]:
         yield f"  · {fit(text, 100)}"
     if pace:
@@ -185,9 +185,9 @@ def evidence_lines(evidence: str) -> list[str]:
 
 def value_lines(values: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the first values of a page, each with its path or label: prices first."""
-    for one in sorted(values, key=lambda one: one["type"] != "money")[:MOST_SHOWN]:
-        label = plain(one["path"]) or fit(one["label"], 100)  # a path is a selector, so it is whole
-        yield f"  {': '.join(filter(None, (label, fit(history.shown_value(one, one), 100))))}"
+    for value in sorted(values, key=lambda value: value["type"] != "money")[:MOST_SHOWN]:
+        label = plain(value["path"]) or fit(value["label"], 100)  # a path is a selector, so it is whole
+        yield f"  {': '.join(filter(None, (label, fit(history.shown_value(value, value), 100))))}"
 
 
 @sources.command("list")
@@ -199,7 +199,7 @@ async def listed(client: Client, *, as_json: bool, state: str | None, tag: str |
     """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids."""
     every = client.every(SOURCES.path, {"state": state} if state else {})
     wanted = None if tag is None else tag_of(tag)
-    found = (one async for one in every if wanted is None or wanted in one["tags"])
+    found = (source async for source in every if wanted is None or wanted in source["tags"])
     shown = SOURCE_LIST if state is tag is None else SOURCE_LIST._replace(none="No source matches.")
     async with aclosing(every):
         await shown.show_each(found, as_json=as_json)
@@ -304,8 +304,8 @@ async def check(client: Client, *, name: str, wait: bool | None, as_json: bool) 
         )
     else:
         reasons = (await sent(client, "GET", f"{path}/why"))["reasons"]
-        says = (local(one["says"]) for one in reasons if one["at"] == after["last_fetch_at"])
-        click.echo(plain(next((f"No event: {one}" for one in says), "Nothing new.")), err=True)
+        says = (local(reason["says"]) for reason in reasons if reason["at"] == after["last_fetch_at"])
+        click.echo(plain(next((f"No event: {text}" for text in says), "Nothing new.")), err=True)
     return Exit.FAILED if after["last_error"] else Exit.WELL
 
 

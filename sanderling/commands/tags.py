@@ -40,7 +40,7 @@ async def listed(client: Client, *, as_json: bool) -> None:
 
 TAG_LIST = Listing[Mapping[str, Any]](
     ("sources", "tag", "defaults"),
-    lambda one: (Cell(f"{one['sources']:,}", right=True), one["tag"], _in_short(one)),
+    lambda tag: (Cell(f"{tag['sources']:,}", right=True), tag["tag"], _in_short(tag)),
     "No source has a tag: `sanderling sources tag TAG SOURCE` adds one.",
 )
 
@@ -54,18 +54,18 @@ async def show(client: Client, *, tag: str, as_json: bool) -> None:
     print_page(await sent(client, "GET", _path(tag)), tag_page, as_json=as_json)
 
 
-def tag_page(one: Mapping[str, Any]) -> Iterator[str]:
-    more = one["sources_below"] - one["sources"]
-    yield f"{plain(one['tag'])}  {one['sources']:,} sources" + (f", and {more:,} below it" if more else "")
-    if one["defaults"] is None:
-        yield hinted(f"  no defaults; `sanderling tags set {plain(one['tag'])} --schedule 15m` sets one")
+def tag_page(tag: Mapping[str, Any]) -> Iterator[str]:
+    more = tag["sources_below"] - tag["sources"]
+    yield f"{plain(tag['tag'])}  {tag['sources']:,} sources" + (f", and {more:,} below it" if more else "")
+    if tag["defaults"] is None:
+        yield hinted(f"  no defaults; `sanderling tags set {plain(tag['tag'])} --schedule 15m` sets one")
         return
-    for name, value in _set(one["defaults"]):
+    for name, value in _set(tag["defaults"]):
         yield f"  {name:<12}  {plain(value)}"
 
 
-def _in_short(one: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in _set(one["defaults"] or {}))
+def _in_short(tag: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in _set(tag["defaults"] or {}))
 
 
 def _set(defaults: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,7 @@ async def _put(client: Client, tag: str, changes: Mapping[str, Any]) -> dict[str
 
 async def _kept(client: Client, tag: str) -> tuple[dict[str, Any], str]:
     wanted = tag_of(tag)
-    if not any([one["defaults"] async for one in client.every(PATH) if one["tag"] == wanted]):
+    if not any([tag["defaults"] async for tag in client.every(PATH) if tag["tag"] == wanted]):
         return {}, ""
     answer = await client.ask("GET", _path(tag))
     defaults = answer.json()["defaults"] or {}

@@ -178,7 +178,7 @@ class HelpScreen(ReadingView):
     def whole(self, width: int) -> Sequence[ui.Line]:
         lines: list[ui.Line] = []
         for title, often in (("Keys", True), ("More keys", False)):
-            rows = [_row(ui.shown_key(one), one.tooltip, width) for one in self._told if one.show is often]
+            rows = [_row(ui.shown_key(key), key.tooltip, width) for key in self._told if key.show is often]
             lines += [ui.line_of(title, width, "bold"), *rows, [("", "")]]
         lines += _legend("States", PARTS, width)[1:]
         lines += [_row("*", "its state changed since the rows were sorted; s sorts again", width)]

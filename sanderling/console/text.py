@@ -383,9 +383,9 @@ def bindings_of(screen: Screen[object]) -> list[Binding]:
     found: dict[tuple[str, str], Binding] = {}
     active = list(screen.active_bindings.values())
     for node in (screen.focused, screen, screen.app):
-        for one in active:
-            if one.node is node and one.binding.tooltip and one.enabled and not one.binding.priority:
-                found.setdefault((one.binding.action, one.binding.tooltip), one.binding)
+        for shown in active:
+            if shown.node is node and shown.binding.tooltip and shown.enabled and not shown.binding.priority:
+                found.setdefault((shown.binding.action, shown.binding.tooltip), shown.binding)
     return list(found.values())
 
 

@@ -111,8 +111,8 @@ def gone_private(execute: Callable[[str], Any]) -> Iterator[Finding]:
     watched = [(decode(body, type=Source), hot) for body, stored in rows if (hot := decode_hot(stored)).private_since]
     alerts = [decode(body, type=Alert) for (body,) in execute("SELECT body FROM alert").fetchall()]
     published = [decode(body, type=Publication) for (body,) in execute("SELECT body FROM publication").fetchall()]
-    faces: list[tuple[str, Callable[..., bool]]] = [(f"the alert {one.name}", one.has_left) for one in alerts]
-    faces += [(f"the publication {one.title}", partial(one.has_left, alerts=alerts)) for one in published]
+    faces: list[tuple[str, Callable[..., bool]]] = [(f"the alert {alert.name}", alert.has_left) for alert in alerts]
+    faces += [(f"the publication {feed.title}", partial(feed.has_left, alerts=alerts)) for feed in published]
     for face, has_left in faces:
         gone = (each.called for each, hot in watched if each.deleted_at is None and has_left(each, hot))
         if names := ", ".join(map(plain, gone)):
@@ -358,7 +358,7 @@ async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
 def guard(patient: DoctorContext) -> Iterator[Finding]:
     """Report the private networks that settings open; `actors/egress/address.py` refuses all others."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
-    ways |= {one.reached: parsed(one.value(patient.settings)) for one in declared().values() if one.reached}
+    ways |= {item.reached: parsed(item.value(patient.settings)) for item in declared().values() if item.reached}
     for way, networks in ways.items():
         if networks:
             do = "The settings *_networks allow them. Anyone who can add sources can reach them."
@@ -426,7 +426,7 @@ def proxies(patient: DoctorContext) -> Iterator[Finding]:
             do = "Name the proxy's own address; otherwise any client can claim any address."
             yield Finding("fail", "proxy", f"trusted_proxies holds {network}, which trusts everyone", do)
     variables = ("http_proxy", "https_proxy", "all_proxy")
-    ignored = [one for one in variables if patient.variables.get(one) or patient.variables.get(one.upper())]
+    ignored = [name for name in variables if patient.variables.get(name) or patient.variables.get(name.upper())]
     if ignored:
         do = (
             "Sanderling connects directly, so that its guard sees each address. Let the firewall pass ports 80 and 443."

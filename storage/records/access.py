@@ -28,7 +28,7 @@ def allowed(scopes: Iterable[str], role: Role) -> tuple[str, ...]:
     >>> allowed(("stream:read:prices", "admin"), "reader")
     ('stream:read:prices',)
     """
-    return tuple(one for one in scopes if ":".join(one.split(":")[:2]) in SCOPES_OF[role])
+    return tuple(scope for scope in scopes if ":".join(scope.split(":")[:2]) in SCOPES_OF[role])
 
 
 class Person(Struct, frozen=True, kw_only=True):

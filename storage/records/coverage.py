@@ -163,11 +163,11 @@ def hours_of(day: Day) -> list[Hour]:
     return found
 
 
-def is_copy(one: Hour, other: Hour) -> bool:
+def is_copy(hour: Hour, other: Hour) -> bool:
     """Return whether an hour is an earlier copy, as after a crash: same first check, no more checks."""
-    if one.number != other.number or one.first not in (None, other.first) or (one.last or 0) > (other.last or 0):
+    if hour.number != other.number or hour.first not in (None, other.first) or (hour.last or 0) > (other.last or 0):
         return False
-    return all(before <= after for before, after in zip(one.looks, other.looks, strict=True))
+    return all(before <= after for before, after in zip(hour.looks, other.looks, strict=True))
 
 
 def united(there: Day, again: Day) -> Day:
@@ -302,16 +302,16 @@ def merged(parts: Sequence[Hour]) -> Mapping[int, Hour]:
     return found
 
 
-def _together(one: Hour, other: Hour) -> Hour:
-    looks = tuple(map(sum, zip(one.looks, other.looks, strict=True)))
-    seen = sorted((hour for hour in (one, other) if hour.first is not None), key=lambda hour: hour.first or 0)
+def _together(own: Hour, other: Hour) -> Hour:
+    looks = tuple(map(sum, zip(own.looks, other.looks, strict=True)))
+    seen = sorted((hour for hour in (own, other) if hour.first is not None), key=lambda hour: hour.first or 0)
     if not seen:
-        return Hour(one.number, looks, one.bodies + other.bodies)
+        return Hour(own.number, looks, own.bodies + other.bodies)
     gaps = [(hour.gap, hour.gap_from) for hour in seen]
     lasts = list(accumulate((hour.last or 0 for hour in seen), max))
     gaps += [((after.first or 0) - last, last) for last, after in zip(lasts, seen[1:], strict=False)]
     gap, gap_from = max(gaps)
-    return Hour(one.number, looks, one.bodies + other.bodies, seen[0].first, lasts[-1], max(0, gap), gap_from)
+    return Hour(own.number, looks, own.bodies + other.bodies, seen[0].first, lasts[-1], max(0, gap), gap_from)
 
 
 MOST_SHIFTS: Final = 1_000
@@ -397,7 +397,7 @@ def record_of(shifts: Sequence[Shift], now: Millis, running: Collection[int] = (
     by_node = sorted(shifts, key=lambda shift: (shift.node, shift.number))
     for node, each in groupby(by_node, key=lambda shift: shift.node):
         own = list(each)
-        unknown += (UnknownPeriod(one.saved, one.until, "crash") for one in own if one.until and one.saved < one.until)
+        unknown += (UnknownPeriod(run.saved, run.until, "crash") for run in own if run.until and run.saved < run.until)
         unknown += _between(own)
         unknown += _twice(own)
         last = own[-1]

@@ -111,7 +111,7 @@ class Destination(Struct, frozen=True):
 
     @property
     def values(self) -> dict[str, str]:
-        return {**self.options, **{name: one.value for name, one in self.private.items()}}
+        return {**self.options, **{name: sealed.value for name, sealed in self.private.items()}}
 
     @property
     def lost(self) -> tuple[str, ...]:

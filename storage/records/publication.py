@@ -49,7 +49,7 @@ class Publication(Struct, frozen=True):
         return Scope(self.source_ids, self.tags, self.private_source_ids)
 
     def has_left(self, source: Source, hot: SourceRuntime, alerts: Iterable[Alert]) -> bool:
-        of = [one.scope for one in alerts if one.id in self.alert_ids or one.channel == (self.channel or "")]
+        of = [alert.scope for alert in alerts if alert.id in self.alert_ids or alert.channel == (self.channel or "")]
         shown = any(scope.has(source.id, source.tags) for scope in of or [self.scope])
         return shown and self.scope.has_left(source, hot, self.updated_at)
 

@@ -438,9 +438,9 @@ def reads_plainly(source: Source) -> bool:
     return source.tier.has_entries and source.headers is None and not source.headers_for and source.practice is None
 
 
-def same_feed(one: Source, other: Source) -> bool:
-    alike = reads_plainly(one) and reads_plainly(other)
-    return alike and not set(feed_keys(one)).isdisjoint(feed_keys(other))
+def same_feed(source: Source, other: Source) -> bool:
+    alike = reads_plainly(source) and reads_plainly(other)
+    return alike and not set(feed_keys(source)).isdisjoint(feed_keys(other))
 
 
 Version = NewType("Version", int)

@@ -379,17 +379,17 @@ def migrate(
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  (a third of a second that only a first start pays)
 
     migrations = Migrations("sanderling")
-    for number, one in enumerate(steps, 1):
-        migrations(name=f"{number:04d}_{one.name}")(_counted(number, one, vault))
+    for number, step in enumerate(steps, 1):
+        migrations(name=f"{number:04d}_{step.name}")(_counted(number, step, vault))
     migrations.apply(Database(connection, execute_plugins=False))
 
 
-def _counted(number: int, one: MigrationStep, vault: Vault | None) -> Callable[[Database], None]:
+def _counted(number: int, step: MigrationStep, vault: Vault | None) -> Callable[[Database], None]:
     def run(db: Database) -> None:
-        for statement in one.statements:
+        for statement in step.statements:
             db.conn.execute(statement)
-        if one.then is not None:
-            one.then(db.conn, vault)
+        if step.then is not None:
+            step.then(db.conn, vault)
         db.conn.execute(f"PRAGMA user_version={number}")
 
     return run

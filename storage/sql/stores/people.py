@@ -253,20 +253,20 @@ class Accounts(Store):
 
     async def invitations(self, now: Millis) -> Sequence[access.Invitation]:
         every = await self._all(access.Invitation, _INVITATIONS)
-        return [one for one in every if one.created_at > now - access.INVITATION_LIFE]
+        return [invitation for invitation in every if invitation.created_at > now - access.INVITATION_LIFE]
 
     async def invitation(self, sha256: str, now: Millis) -> access.Invitation | None:
-        one = await self._first(access.Invitation, _INVITATION, sha256)
-        return one if one is not None and one.created_at > now - access.INVITATION_LIFE else None
+        invitation = await self._first(access.Invitation, _INVITATION, sha256)
+        return invitation if invitation is not None and invitation.created_at > now - access.INVITATION_LIFE else None
 
-    async def invite(self, one: access.Invitation) -> None:
-        await write_one(self._writer, _INVITE, one.id, one.sha256, one.email, one.role, one.by, one.created_at)
+    async def invite(self, invitation: access.Invitation) -> None:
+        await write_one(self._writer, _INVITE, *astuple(invitation))
 
     async def withdraw(self, invitation_id: str) -> bool:
         return await write_one(self._writer, "DELETE FROM invitation WHERE id=?", invitation_id) > 0
 
-    async def record(self, one: access.Activity) -> None:
-        await self._writer.submit(lambda transaction: insert_activity(transaction.connection, one))
+    async def record(self, change: access.Activity) -> None:
+        await self._writer.submit(lambda transaction: insert_activity(transaction.connection, change))
 
     async def activity(
         self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
@@ -293,8 +293,8 @@ _REMOVAL = (
 )
 
 
-def insert_activity(connection: Connection, one: access.Activity) -> None:
-    connection.execute(_ACT, astuple(one))
+def insert_activity(connection: Connection, change: access.Activity) -> None:
+    connection.execute(_ACT, astuple(change))
 
 
 def find_person(connection: Connection, text: str) -> Person | None:

@@ -110,8 +110,8 @@ class Sources(Store):
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
         """Return one source; with `deleted`, only one that has a `deleted_at`, whose URL is free."""
-        one = await self._first(lambda *row: watched_of(row, self._vault), _WATCHED + "WHERE k.id=?", source)
-        return one if one is not None and (one.source.deleted_at is not None) is deleted else None
+        watched = await self._first(lambda *row: watched_of(row, self._vault), _WATCHED + "WHERE k.id=?", source)
+        return watched if watched is not None and (watched.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
         return await self._first(lambda body, sealed: _source(body, sealed, self._vault), _BY_URL, url)
