@@ -177,8 +177,8 @@ _UNREAD = ("id", "tag", "revision", "secret")
 def _unread(body: Any) -> Any:
     """Return an answer with its records (all structs that have a revision) cut to their identifying fields."""
     if isinstance(body, (list, tuple)):
-        each = [_unread(one) for one in body]
-        return body if all(one is was for one, was in zip(each, body, strict=True)) else each
+        each = [_unread(item) for item in body]
+        return body if all(item is was for item, was in zip(each, body, strict=True)) else each
     if not isinstance(body, Struct):
         return body
     values = {name: getattr(body, name) for name in body.__struct_fields__}

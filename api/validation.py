@@ -126,13 +126,13 @@ def _explained(found: Violation, kind: type[Struct]) -> str:
 
 def _choices(kind: type[Struct], path: str) -> list[str]:
     found = _types_at(kind, path)
-    values = [value for one in found if isinstance(one, inspect.LiteralType) for value in one.values]
-    values += [item.value for one in found if isinstance(one, inspect.EnumType) for item in one.cls]
+    values = [value for kind in found if isinstance(kind, inspect.LiteralType) for value in kind.values]
+    values += [item.value for kind in found if isinstance(kind, inspect.EnumType) for item in kind.cls]
     return sorted(map(str, values))
 
 
-def _form_of(one: inspect.Type) -> str:
-    return str((one.extra or {}).get("form", "")) if isinstance(one, inspect.Metadata) else ""
+def _form_of(kind: inspect.Type) -> str:
+    return str((kind.extra or {}).get("form", "")) if isinstance(kind, inspect.Metadata) else ""
 
 
 def _types_at(kind: type[Struct], path: str) -> list[inspect.Type]:
@@ -152,14 +152,14 @@ def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
             return []
 
 
-def _members(one: inspect.Type) -> list[inspect.Type]:
-    match one:
+def _members(kind: inspect.Type) -> list[inspect.Type]:
+    match kind:
         case inspect.UnionType(types=types):
             return [inner for part in types for inner in _members(part)]
-        case inspect.Metadata(type=bare) if not _form_of(one):
+        case inspect.Metadata(type=bare) if not _form_of(kind):
             return _members(bare)
         case _:
-            return [one]
+            return [kind]
 
 
 def _value_at(tree: Any, path: str) -> Any:

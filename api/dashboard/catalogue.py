@@ -42,8 +42,8 @@ class Field(NamedTuple):
 
 def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
     several = noted("%(least)s to %(most)s values, one a line.")
-    takes = [say(several, least=one.min, most=one.max) if one.max > 1 else say("One value.") for one in parameters]
-    return [Field(f"params.{one.key}", one, words) for one, words in zip(parameters, takes, strict=True)]
+    takes = [say(several, least=key.min, most=key.max) if key.max > 1 else say("One value.") for key in parameters]
+    return [Field(f"params.{field.key}", field, words) for field, words in zip(parameters, takes, strict=True)]
 
 
 def filled(form: Fill) -> Instantiation:

@@ -116,7 +116,7 @@ def _in_order(diff: Diff, delta: Delta | None) -> Iterator[DifferenceLine]:
     at = {text: n for n, op in enumerate(ops) for text in (op.before, op.text, op.after) if text}
     found = [(it.after, [*_pair(it.before, it.after, it.spans, str(it.context or ""))]) for it in diff.changed]
     found += [(text, [_whole("+" if came else "-", text, str(place))]) for came, text, place in diff.singles()]
-    for _, lines in sorted(found, key=lambda one: at.get(one[0], len(at))):
+    for _, lines in sorted(found, key=lambda pair: at.get(pair[0], len(at))):
         yield from lines
 
 
@@ -177,13 +177,13 @@ MOST_TYPED = 12
 def typed_lines(event: Event) -> list[dict[str, Any]]:
     """Return an event's changes beyond added or removed text. record: of a price, highest or lowest, and since when."""
     found = []
-    for one in event.changes if isinstance(event.changes, tuple) else ():
-        value = one.before if not isinstance(one.after, Value) else one.after
-        if one.kind in _SHOWN or (isinstance(value, Value) and isinstance(value.type, str)):
-            before, after = (side.text if isinstance(side, Value) else "" for side in (one.before, one.after))
-            ends = (("lowest", one.lowest_since), ("highest", one.highest_since))
+    for change in event.changes if isinstance(event.changes, tuple) else ():
+        value = change.before if not isinstance(change.after, Value) else change.after
+        if change.kind in _SHOWN or (isinstance(value, Value) and isinstance(value.type, str)):
+            before, after = (side.text if isinstance(side, Value) else "" for side in (change.before, change.after))
+            ends = (("lowest", change.lowest_since), ("highest", change.highest_since))
             record = next(((end, since) for end, since in ends if isinstance(since, str)), None)
-            line = {"kind": one.kind, "label": one.path or one.label, "before": before, "after": after}
+            line = {"kind": change.kind, "label": change.path or change.label, "before": before, "after": after}
             found.append(line | {"record": record})
     return found[:MOST_TYPED]
 

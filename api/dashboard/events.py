@@ -56,17 +56,17 @@ def item_of(body: bytes, name: str = "") -> Item:
 
 
 async def items_of(visit: Visit, stored: Sequence[Stored]) -> list[Item]:
-    names = await names_of(visit, {one.source for one in stored})
-    return [item_of(one.body, names.get(one.source, "")) for one in stored]
+    names = await names_of(visit, {event.source for event in stored})
+    return [item_of(event.body, names.get(event.source, "")) for event in stored]
 
 
 async def items_by_id(visit: Visit, ids: Iterable[str]) -> Mapping[str, Item]:
-    found = [one for id in dict.fromkeys(ids) if (one := await visit.context.storage.log.get(id)) is not None]
+    found = [event for id in dict.fromkeys(ids) if (event := await visit.context.storage.log.get(id)) is not None]
     return {item.id: item for item in await items_of(visit, found)}
 
 
 async def names_of(visit: Visit, ids: Iterable[SourceId]) -> dict[SourceId, str]:
-    found = [one.source for id in ids if (one := await visit.context.storage.sources.get(id)) is not None]
+    found = [known.source for id in ids if (known := await visit.context.storage.sources.get(id)) is not None]
     return {source.id: source.name for source in found if source.name}
 
 

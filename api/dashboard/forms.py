@@ -43,7 +43,7 @@ class Confirm(Form, frozen=True):
 
     def check(self, word: str, said: str = "") -> None:
         """Refuse the form unless the reader typed this word, or `said`, its translation. Raises InvalidForm."""
-        if self.confirm not in {" ".join(one.split()) for one in (word, said or word)}:
+        if self.confirm not in {" ".join(each.split()) for each in (word, said or word)}:
             raise InvalidForm(confirm=say("To confirm, type: %(word)s", word=said or word))
 
     def check_deletion(self, count: int | None = None) -> None:
@@ -69,7 +69,7 @@ class Draft:
     def value(self, name: str, otherwise: object = "") -> str:
         if not self.given:
             return "" if otherwise is None else str(otherwise)
-        return next((one for one in self.given.get(name, ()) if isinstance(one, str)), "")
+        return next((text for text in self.given.get(name, ()) if isinstance(text, str)), "")
 
     def holds(self, name: str, value: str, otherwise: bool = False) -> bool:
         return value in self.given.get(name, ()) if self.given else otherwise
@@ -122,7 +122,7 @@ def _multipart(raw: bytes, media: str, options: dict[str, str]) -> Sequence[tupl
         _, texts, files = parser.parse(BytesIO(raw), media, len(raw), options)
     except ValueError:
         raise invalid("form", "cannot be read") from None
-    chosen = [(name, one.stream.read()) for name, one in files.items(multi=True) if one.filename]
+    chosen = [(name, file.stream.read()) for name, file in files.items(multi=True) if file.filename]
     return [*texts.items(multi=True), *chosen]
 
 
@@ -130,24 +130,24 @@ def read_form(given: Given, kind: type[F]) -> F:
     """Return the form's struct. Raises InvalidForm with the errors of all fields."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
-    known = [one for one in msgspec.structs.fields(kind) if one.name not in kind.unshown]
-    families = {one.encode_name: one for one in known if isinstance(type_info(one.type), DictType)}
-    for one in known:
-        if one.encode_name in families:
-            values[one.name] = _members(one.encode_name, given)
+    known = [part for part in msgspec.structs.fields(kind) if part.name not in kind.unshown]
+    families = {part.encode_name: part for part in known if isinstance(type_info(part.type), DictType)}
+    for part in known:
+        if part.encode_name in families:
+            values[part.name] = _members(part.encode_name, given)
             continue
-        raw, verbatim = given.get(one.encode_name, ()), one.name in kind.verbatim
+        raw, verbatim = given.get(part.encode_name, ()), part.name in kind.verbatim
         texts = [t for text in raw if (t := text if verbatim or isinstance(text, bytes) else text.strip())]
         if not texts:
-            if one.default is NODEFAULT and one.default_factory is NODEFAULT:
-                errors[one.name] = say("Fill in this field.")
+            if part.default is NODEFAULT and part.default_factory is NODEFAULT:
+                errors[part.name] = say("Fill in this field.")
             continue
-        many = _is_list(one.type)
+        many = _is_list(part.type)
         try:
-            values[one.name] = msgspec.convert(texts if many else texts[0], one.type, strict=False)
+            values[part.name] = msgspec.convert(texts if many else texts[0], part.type, strict=False)
         except msgspec.ValidationError as error:
-            errors[one.name] = translated(plainly(str(error)))
-    names = {TOKEN, *(one.encode_name for one in known)} - families.keys()
+            errors[part.name] = translated(plainly(str(error)))
+    names = {TOKEN, *(part.encode_name for part in known)} - families.keys()
     if unknown := [name for name in given if name not in names and name.partition(".")[0] not in families]:
         raise InvalidForm(say("The form has no field %(name)s.", name=repr(unknown[0][:60])), **errors)
     if errors:

@@ -63,7 +63,7 @@ async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
         listed += found(sources, find, wanted)
         listed += await sources_of(visit, [id for id in wanted if id not in {each.id for each in sources}])
     counted = Counter(tag for source in sources for tag in source.tags)
-    groups = [Group(tag, count) for tag, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))]
+    groups = [Group(tag, count) for tag, count in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))]
     return Picker([choice(each) for each in listed], groups[:FOUND], len(sources), len(sources) > LISTED)
 
 
@@ -98,10 +98,10 @@ async def named(visit: Visit, text: str) -> NamedSources:
     An exact name beats sources that only contain the words. An id, or a prefix of ids ending in `.*`, is taken as it
     is, because its source may be deleted. Raises as the registry does, and TooSlowError.
     """
-    parts = [part for one in text.split(",") if (part := one.strip())]
+    parts = [part for piece in text.split(",") if (part := piece.strip())]
     with trio.fail_after(ANSWER_WITHIN):
         if len(parts) > 1 and (whole := called_so(await _having(visit, text), text)):  # a name with a comma in it
-            return NamedSources(tuple(one.id for one in whole))
+            return NamedSources(tuple(source.id for source in whole))
         ids: dict[str, None] = {}
         for part in parts:
             if _is_id(part):
@@ -110,7 +110,7 @@ async def named(visit: Visit, text: str) -> NamedSources:
             sources = await _having(visit, part)
             if not sources:
                 return NamedSources(tuple(ids), part)
-            ids |= {one.id: None for one in called_so(sources, part) or sources}
+            ids |= {source.id: None for source in called_so(sources, part) or sources}
     return NamedSources(tuple(ids))
 
 
@@ -123,7 +123,7 @@ async def suggested(visit: Visit) -> list[str]:
 
 def called_so(sources: Sequence[Source], name: str) -> list[Source]:
     wanted = name.strip().casefold()
-    return [one for one in sources if wanted in (one.name.casefold(), one.url.casefold())]
+    return [source for source in sources if wanted in (source.name.casefold(), source.url.casefold())]
 
 
 async def _having(visit: Visit, words: str) -> list[Source]:

@@ -98,7 +98,7 @@ class Attempts:
     async def _is_known(self, place: str) -> bool:
         if place in self._known:
             return True
-        return any(neighbourhood(one.address) == place for one in await self._people.sessions())
+        return any(neighbourhood(session.address) == place for session in await self._people.sessions())
 
 
 def browser_mark(nonce: str, password: Password) -> str:

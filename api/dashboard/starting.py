@@ -96,54 +96,54 @@ def in_words(query: str) -> str:
     >>> in_words("price<300"), in_words("kind:version"), in_words("kettle")
     ('a price is below 300', 'there is a new version', '')
     """
-    for one in WHENS.values():
-        head = one.query.partition("{}")[0]
-        if head and (query.startswith(head) and " " not in query if one.asks else query == head):
-            return f"{say(one.words)} {query.removeprefix(head)}".strip()
+    for when in WHENS.values():
+        head = when.query.partition("{}")[0]
+        if head and (query.startswith(head) and " " not in query if when.asks else query == head):
+            return f"{say(when.words)} {query.removeprefix(head)}".strip()
     return ""
 
 
 async def recipients(visit: Visit) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     """Return the choices of `deliver` in groups: value, words, and whether it needs an address."""
     mine = dict[object, tuple[str, str, bool]]()
-    for one in await visit.context.storage.alerts.destinations():
-        kind = visit.context.kinds.get(one.kind)
-        name = one.label if kind is None or one.kind == WEBHOOK else f"{translated(kind.label)}: {one.label}"
-        mine.setdefault((one.kind, one.url, *one.options.items()), (one.id, name, False))
-    kinds = [(one.id, translated(one.label), has_address_only(one)) for one in visit.context.kinds.values()]
-    kinds = [("url" if one[0] == WEBHOOK else one[0], *one[1:]) for one in kinds]
+    for known in await visit.context.storage.alerts.destinations():
+        kind = visit.context.kinds.get(known.kind)
+        name = known.label if kind is None or known.kind == WEBHOOK else f"{translated(kind.label)}: {known.label}"
+        mine.setdefault((known.kind, known.url, *known.options.items()), (known.id, name, False))
+    kinds = [(kind.id, translated(kind.label), has_address_only(kind)) for kind in visit.context.kinds.values()]
+    kinds = [("url" if kind[0] == WEBHOOK else kind[0], *kind[1:]) for kind in kinds]
     return [
         ("", [("later", say("nobody yet"), False)]),
         (say("Your destinations"), [*mine.values()][:MOST_PLACES]),
-        (say("A new one"), [*sorted(kinds, key=lambda one: one[1].casefold()), ("bin", say(BIN), False)]),
+        (say("A new one"), [*sorted(kinds, key=lambda kind: kind[1].casefold()), ("bin", say(BIN), False)]),
     ]
 
 
 def has_address_only(kind: DestinationKind) -> bool:
-    return not kind.address.default and not any(one.required and not one.default for one in kind.fields)
+    return not kind.address.default and not any(field.required and not field.default for field in kind.fields)
 
 
 def suggested(values: Sequence[FoundValue]) -> StartFields:
     for type, when in _LIKELY.items():
-        if found := next((one for one in values if one.type == type), None):
+        if found := next((value for value in values if value.type == type), None):
             return StartFields(when=when, than=found.value if type == "money" else "")
     return StartFields()
 
 
 def telling(values: Sequence[FoundValue]) -> list[FoundValue]:
     """Return the values to show: prices and states first, bare numbers only on a page without prices."""
-    is_shop = any(one.type == "money" for one in values)
-    shown = [one for one in values if one.type != "number" or one.path or not is_shop]
-    return sorted(shown, key=lambda one: one.type not in _LIKELY)[:MOST_VALUES]
+    is_shop = any(value.type == "money" for value in values)
+    shown = [value for value in values if value.type != "number" or value.path or not is_shop]
+    return sorted(shown, key=lambda value: value.type not in _LIKELY)[:MOST_VALUES]
 
 
 def prices(values: Sequence[FoundValue]) -> list[tuple[str, str]]:
     """Return the prices to choose from, each with the condition that names it; none for a single price."""
     found = {}
-    for one in values:
-        name = one.path or one.label
-        if one.type == "money" and name and '"' not in name:
-            found[f'{"path" if one.path else "label"}:"{name}"'] = f"{name}: {one.text}"
+    for value in values:
+        name = value.path or value.label
+        if value.type == "money" and name and '"' not in name:
+            found[f'{"path" if value.path else "label"}:"{name}"'] = f"{name}: {value.text}"
     return [("", say("any price")), *found.items()] if len(found) > 1 else []
 
 
@@ -160,7 +160,7 @@ async def check_address(visit: Visit, deliver: str, url: str | None) -> None:
 async def deliver(visit: Visit, form: Any, new: wire.NewAlert, *, there: str = "") -> Go:
     """Make an alert and its destination, which the form's `deliver` and `url` say. there: the page to show then."""
     to = WEBHOOK if form.deliver == "url" else form.deliver
-    standing = {one.id for one in await visit.context.storage.alerts.destinations()}
+    standing = {known.id for known in await visit.context.storage.alerts.destinations()}
     new = structs.replace(new, default_destinations=to == "later", destination_ids=(to,) if to in standing else ())
     alert = await alerts.add(visit, new)
     there = there or f"/alerts/{alert.id}"
@@ -194,6 +194,6 @@ async def deliver(visit: Visit, form: Any, new: wire.NewAlert, *, there: str = "
 
 
 def already(found: Sequence[wire.TrueNow]) -> str:
-    values = "; ".join(f"{one.source}: {one.text}" for one in found)
+    values = "; ".join(f"{value.source}: {value.text}" for value in found)
     says = say("True already: %(values)s. It matches once this changes again.", values=values)
     return f" {says}" if found else ""

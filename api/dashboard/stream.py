@@ -98,7 +98,7 @@ async def filters_of(visit: Visit, wanted: ListQuery) -> Filters:
         says = f"more than {MOST_VALUES} sources fit; type more of a name, or filter by a tag"
         raise invalid("query.source", says, wanted.source)
     typed = (("keyword", wanted.keyword), ("tag", wanted.tag), ("source", ",".join(sources.ids)))
-    pairs = [(name, one.strip()) for name, text in typed for one in text.split(",") if one.strip()]
+    pairs = [(name, value.strip()) for name, text in typed for value in text.split(",") if value.strip()]
     return [*pairs, *([("source_type", wanted.source_type)] if wanted.source_type else [])]
 
 
@@ -290,7 +290,7 @@ async def read(visit: Visit) -> Page:
         "there": there,
         "tags": await _unread_by_tag(visit, marks),
         "tag": wanted.tag,
-        "of": wanted.tag or ", ".join(one.called for one in watched),
+        "of": wanted.tag or ", ".join(source.called for source in watched),
         "filtered": any(wanted.typed().values()),
         "stream": address("/stream", **wanted.typed()),
     }
@@ -303,7 +303,7 @@ async def _unread_by_tag(visit: Visit, marks: ReadEvents) -> list[tuple[str, str
     for stored in page.events:
         tags = [tag for tag in stored.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
         counts.update(dict.fromkeys(tags, int(not marks.has(stored.seq))))
-    fullest = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MOST_TAGS]
+    fullest = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_TAGS]
     return [(tag.removeprefix("label:"), address(READER, tag=tag), count) for tag, count in fullest]
 
 

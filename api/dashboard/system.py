@@ -30,10 +30,10 @@ class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 def settings_of(visit: Visit) -> list[dict[str, str]]:
     rows = []
-    for name, one in declared().items():
-        value = _in_words(one.shown(visit.context.settings), one.unit)
+    for name, setting in declared().items():
+        value = _in_words(setting.shown(visit.context.settings), setting.unit)
         origin = visit.context.origins.get(name, "default")
-        rows.append({"name": name, "value": value, "origin": origin, "says": one.says.replace("`", "")})
+        rows.append({"name": name, "value": value, "origin": origin, "says": setting.says.replace("`", "")})
     return sorted(rows, key=lambda row: row["origin"] == "default")
 
 

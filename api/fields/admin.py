@@ -48,7 +48,7 @@ class TreeRow(Struct, frozen=True):
     path: str
     name: Annotated[str, Meta(description="The URL of a source or a destination, else empty")]
     kind: Kind
-    state: Annotated[PartState, Meta(description=" ".join(f"`{name}`: {one.says}" for name, one in PARTS.items()))]
+    state: Annotated[PartState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in PARTS.items()))]
     health: Annotated[float | None, Meta(description="A source's score from 0 to 1")]
     flag: Flag | None
     restarts: int

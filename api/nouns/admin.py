@@ -176,7 +176,7 @@ async def overview(call: Call) -> Answer:
 
 async def settings(call: Call) -> Answer:
     found = call.context.settings
-    return Answer(wire.SettingsSeen({name: one.shown(found) for name, one in declared().items()}))
+    return Answer(wire.SettingsSeen({name: setting.shown(found) for name, setting in declared().items()}))
 
 
 async def feed(call: Call) -> Answer:
@@ -200,20 +200,20 @@ async def log(call: Call) -> Answer:
 
 async def streams(call: Call) -> Answer:
     storage, seen = call.context.storage, list[wire.StreamSeen]()
-    for one in call.context.open_streams.all():
+    for stream in call.context.open_streams.all():
         head, at, sent = storage.tail.head, None, 0
-        if one.progress is not None:
-            at, sent = one.progress.cursor, one.progress.sent
+        if stream.progress is not None:
+            at, sent = stream.progress.cursor, stream.progress.sent
         behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
         cursor = None if at is None else id_of(at, 0)
-        seen.append(made_of(wire.StreamSeen, one, one.owner, cursor=cursor, behind_s=behind / 1000, bytes=sent))
-    seen.sort(key=lambda one: (-one.behind_s, one.number))
+        seen.append(made_of(wire.StreamSeen, stream, stream.owner, cursor=cursor, behind_s=behind / 1000, bytes=sent))
+    seen.sort(key=lambda row: (-row.behind_s, row.number))
     return Answer(wire.StreamsSeen(len(seen), storage.ownership.me or "", tuple(seen[: call.query.limit])))
 
 
 async def every_key(call: Call) -> Answer:
     found = await call.context.storage.keys.all()
-    of = Counter(one.owner.key for one in call.context.open_streams.all())
+    of = Counter(stream.owner.key for stream in call.context.open_streams.all())
     return Answer(wire.KeysSeen(tuple(made_of(wire.KeySeen, key, streams=of[key.id]) for key in reversed(found))))
 
 

@@ -117,7 +117,7 @@ named = alert_named
 
 async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
     """Add an alert, with copies of the chosen and default destinations. Raises Refusal, Unprocessable, Conflict."""
-    known = {one.id for one in await call.context.storage.alerts.destinations()} if new.destination_ids else ()
+    known = {each.id for each in await call.context.storage.alerts.destinations()} if new.destination_ids else ()
     for index, id in enumerate(new.destination_ids):
         if id not in known:
             raise Unprocessable(f"there is no destination {id}", f"body.destination_ids[{index}]", id)
@@ -156,13 +156,13 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
 @whole
 async def _give_copies(call: OperationContext, alert: Alert, new: wire.NewAlert) -> None:
     """Give a new alert the chosen destinations and those of its tags, each once, within the limits."""
-    by_tag = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
-    of_tags = (id for one in defaults_of(alert.tags, by_tag) for id in one.destinations if new.default_destinations)
+    by_tag = {each.tag: each for each in await call.context.storage.tag_defaults.all()}
+    of_tags = (id for each in defaults_of(alert.tags, by_tag) for id in each.destinations if new.default_destinations)
     wanted = dict.fromkeys((*new.destination_ids, *of_tags))
     if not wanted:
         return
-    there = {one.id: one for one in await call.context.storage.alerts.destinations()}
-    if any(one.alert_id == alert.id for one in there.values()):
+    there = {each.id: each for each in await call.context.storage.alerts.destinations()}
+    if any(each.alert_id == alert.id for each in there.values()):
         return  # a repeated call finds them there
     for id in [id for id in wanted if id in there][: destinations.MOST_OF_AN_ALERT]:
         if len(there) < destinations.MOST_DESTINATIONS:
@@ -216,7 +216,7 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
         for source in await _few_of(call, scope):
             told = await sources.reported_page(call, source.id, values=True)
             values = msgspec.to_builtins(told.standing.values) if told else ()
-            facts = [msgspec.convert({"after": one[0], "label": one[2], "path": one[3]}, Fact) for one in values]
+            facts = [msgspec.convert({"after": row[0], "label": row[2], "path": row[3]}, Fact) for row in values]
             texts = (source.called, *(block.text for block in told.blocks[:200])) if told else ()
             if matches(query, AnalysedText(*texts, facts=Facts(facts))):
                 matching = (fact for term in asked for fact in Facts(facts).matching(term))
@@ -228,7 +228,7 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
 async def _few_of(call: OperationContext, scope: Scope) -> list[Source]:
     if scope.sources:
         stored = [await call.context.storage.sources.get(SourceId(id)) for id in [*scope.sources][:MOST_TRIED]]
-        return [one.source for one in stored if one is not None]
+        return [event.source for event in stored if event is not None]
     views = (await sources.page(call, MOST_TRIED + 1, where=SourceSelection(tags=tuple(scope.tags)))).views
     return [view.source for view in views] if len(views) <= MOST_TRIED else []
 
@@ -392,7 +392,7 @@ class _Tally:
         for place, why in zip(answer.matched, answer.why, strict=False):
             event = _shown.decode(events[place].body)
             at = event.emitted_at or rfc3339(millis_of(events[place].seq))
-            diff = [{"part": one.part, "index": one.index} | structs.asdict(one.excerpt) for one in why.diff]
+            diff = [{"part": part.part, "index": part.index} | structs.asdict(part.excerpt) for part in why.diff]
             places = {"title": why.title, "content": why.content, "diff": diff}
             marks = msgspec.convert(places, Highlights, from_attributes=True)
             self.shown.append(made_of(PreviewMatch, event, emitted_at=at, matched=why.matched, highlights=marks))
@@ -485,7 +485,7 @@ async def trial(
 def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
     part: list[Stored] = []
     for event in events:
-        if part and sum(len(one.body) for one in (*part, event)) > SLICE:
+        if part and sum(len(each.body) for each in (*part, event)) > SLICE:
             yield part
             part = []
         part.append(event)

@@ -39,7 +39,7 @@ async def feeding_each(call: OperationContext, bins: Sequence[Bin]) -> Sequence[
 def senders(destinations: Sequence[Destination], bin: Bin, bins: Bins) -> Sequence[Destination]:
     address = bins.address(bin)
     ours = _path(address, bins)
-    return [one for one in destinations if bin.token in one.url and _path(one.url, bins) == ours][-MOST_SENDERS:]
+    return [each for each in destinations if bin.token in each.url and _path(each.url, bins) == ours][-MOST_SENDERS:]
 
 
 def _path(text: str, bins: Bins) -> str:

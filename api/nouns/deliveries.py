@@ -241,11 +241,11 @@ async def preview(call: OperationContext, asked: MessagePreviewRequest) -> Messa
 
     bodies = await _newest(call, asked.alert_id)
     if not bodies:
-        return MessagePreview(limits.dialect, [await shown("sample", one) for one in SAMPLES])
+        return MessagePreview(limits.dialect, [await shown("sample", sample) for sample in SAMPLES])
     voice = kind.languages.language(asked.language)
     alert = None if asked.alert_id is None else await alert_named(call, asked.alert_id)
-    one, many = notification_of("", bodies[0], voice, alert), digest_of("", bodies, len(bodies), voice, alert)
-    return MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
+    single, many = notification_of("", bodies[0], voice, alert), digest_of("", bodies, len(bodies), voice, alert)
+    return MessagePreview(limits.dialect, [await shown("event", single), await shown("digest", many)])
 
 
 async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[bytes]:
@@ -273,9 +273,9 @@ async def _list(call: Call) -> Answer:
     page = lines[: query.limit]
     headers = next_page(call, page[-1].number if len(lines) > len(page) else None)
     found = []
-    for one in page:
-        due = time_or_null(one.next_at)
-        found.append(made_of(DeliveryRecord, one, webhook_id=one.event_id, status_code=one.status, next_attempt_at=due))
+    for row in page:
+        due = time_or_null(row.next_at)
+        found.append(made_of(DeliveryRecord, row, webhook_id=row.event_id, status_code=row.status, next_attempt_at=due))
     return Answer(found, headers=headers)
 
 

@@ -167,7 +167,7 @@ def _revalued(
 ) -> dict[str, Any]:
     """Return the fields that new values change. Lost private values stay lost until the patch names them."""
     known = url or (old.address if ADDRESS not in old.lost else None)
-    own = {name: one for name, one in old.private.items() if kind.consent and name == kind.consent.name}
+    own = {name: value for name, value in old.private.items() if kind.consent and name == kind.consent.name}
     changes = _addressed(kind, known or old.url, values, own)
     if known is None:
         del changes["private"][ADDRESS]

@@ -93,14 +93,14 @@ async def revoke(call: OperationContext, id: str) -> ApiKey:
 WRONG = Limit(1.0, 1000)  # wrong values of all callers together: the burst, and the rate per second
 
 
-async def _known(call: OperationContext, one: SupposedSecret) -> str | None:
+async def _known(call: OperationContext, secret: SupposedSecret) -> str | None:
     try:
-        if one.of == "destination":
-            return _of_destination(await destinations.named(call, one.id), one.name)
-        source = (await sources.view(call, one.id)).source
+        if secret.of == "destination":
+            return _of_destination(await destinations.named(call, secret.id), secret.name)
+        source = (await sources.view(call, secret.id)).source
     except NotFound:
         return None
-    return {"headers": source.headers, "hello": source.hello}.get(one.name)
+    return {"headers": source.headers, "hello": source.hello}.get(secret.name)
 
 
 def _of_destination(destination: Destination, name: str) -> str | None:
@@ -127,13 +127,13 @@ ROUTES = Routes("/v1/secrets", "sources")
 async def compare(call: Call) -> Answer:
     """Compare stored secrets with given values."""
     found = []
-    for index, one in enumerate(call.body.secrets):
+    for index, secret in enumerate(call.body.secrets):
         try:
-            UUID(one.id)
+            UUID(secret.id)
         except ValueError:
-            raise invalid(f"body.secrets[{index}].id", "not an id (a UUID)", one.id) from None
-        known = await _known(call, one)
-        same = known is not None and _same(known, one.value)
+            raise invalid(f"body.secrets[{index}].id", "not an id (a UUID)", secret.id) from None
+        known = await _known(call, secret)
+        same = known is not None and _same(known, secret.value)
         if not same:
             check_pace(call, "values of secrets", WRONG, "Too many values differed from the stored ones.")
         found.append(same)

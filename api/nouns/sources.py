@@ -464,7 +464,7 @@ async def list_sources(call: Call) -> Answer:
     query: wire.SourcesQuery = call.query
     where = SourceSelection(words=tuple(query.q.split()), states=() if query.state is None else (query.state,))
     found = await page(call, query.limit, place(call, tuple[int, float, str, int]), where, query.sort)
-    return Answer([record_of(one) for one in found.views], headers=next_page(call, found.next_after))
+    return Answer([record_of(view) for view in found.views], headers=next_page(call, found.next_after))
 
 
 @ROUTES("GET", "/{id}", _ONE | {304: None})

@@ -60,7 +60,7 @@ def tag_in(text: str) -> str:
 
 async def every(call: OperationContext) -> Sequence[Tag]:
     counts, there = await sources.tags(call), await _there(call)
-    kept = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
+    kept = {kept.tag: kept for kept in await call.context.storage.tag_defaults.all()}
     names = {name for name in counts if not name.endswith(("/*", ":*"))} | kept.keys()
     ours = (name for name in names if name.partition(":")[0] not in OWN_NAMESPACES)
     return [_tag(name, counts, kept.get(name), there) for name in sorted(ours)]
@@ -114,7 +114,7 @@ def settings_of(defaults: TagDefaults) -> TagSettings:
 
 
 async def _there(call: OperationContext) -> dict[str, Destination]:
-    return {one.id: one for one in await call.context.storage.alerts.destinations()}
+    return {each.id: each for each in await call.context.storage.alerts.destinations()}
 
 
 def _tag(tag: str, counts: Mapping[str, int], defaults: TagDefaults | None, there: Collection[str]) -> Tag:
@@ -158,13 +158,13 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
         both = tuple(dict.fromkeys((*alert.tags, *renamed(alert.tags, before, after))))
         await alerts.change(call, alert.id, {"tags": both})
     moved = await _give(call, before, after)
-    ids = [one.id for one in await sources.every(call, MOST + 1, SourceSelection(tags=(f"{before}/*",)))]
+    ids = [view.id for view in await sources.every(call, MOST + 1, SourceSelection(tags=(f"{before}/*",)))]
 
     def theirs(tags: tuple[str, ...]) -> tuple[str, ...]:
         return renamed([tag for tag in tags if tag.partition(":")[0] not in OWN_NAMESPACES], before, after)
 
     outcomes = await sources.each(call, ids[:MOST], lambda call, id: sources.retag(call, id, theirs))
-    failed = [one for one in outcomes if isinstance(one, Failed)]
+    failed = [failure for failure in outcomes if isinstance(failure, Failed)]
     more = len(ids) > MOST
     if not failed and not more:
         for alert in told:
@@ -178,16 +178,16 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
         both = tuple(dict.fromkeys((*record.tags, *renamed(record.tags, before, after))))
         return record if both == record.tags else replace(record, tags=both, updated_at=now, updated_by=call.by)
 
-    published = [one for one in await store.all() if _named(one.tags, before, after)]
-    for one in published:
-        await store.edit(one.id, with_both)
+    published = [each for each in await store.all() if _named(each.tags, before, after)]
+    for each in published:
+        await store.edit(each.id, with_both)
     return Renamed(len(outcomes) - len(failed), len(told), len(published), failed, more)
 
 
 async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
     """Copy defaults to the new names that have none; return the old names, to delete last: sources always inherit."""
     kept = await call.context.storage.tag_defaults.all()
-    moved = [one.tag for one in kept if _named((one.tag,), old, new)]
+    moved = [tag.tag for tag in kept if _named((tag.tag,), old, new)]
     for tag in moved:
         found, to = await find(call, tag), renamed((tag,), old, new)[0]
         if found.defaults is not None and (await find(call, to)).defaults is None:

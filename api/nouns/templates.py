@@ -210,7 +210,7 @@ def summary_of(template: Template) -> TemplateSummary:
 
 
 def record_of(template: Template) -> TemplateRecord:
-    taken = (made_of(TemplateParameter, one, required=True, repeatable=one.max > 1) for one in template.parameters)
+    taken = (made_of(TemplateParameter, key, required=True, repeatable=key.max > 1) for key in template.parameters)
     return made_of(
         TemplateRecord,
         template,
@@ -229,11 +229,11 @@ def preview_of(found: InstantiationPreview, *, alerts: bool) -> TemplatePreview:
         for wanted, known in found.sources
     )
     suggested = []
-    for one in template.alerts if alerts else ():
-        if (known := found.alerts.get(one.key)) is not None:
+    for alert in template.alerts if alerts else ():
+        if (known := found.alerts.get(alert.key)) is not None:
             suggested.append(made_of(PreviewedAlert, known, status="existing", alert_id=known.id))
         else:
-            suggested.append(made_of(PreviewedAlert, one, status="new", alert_id=None, filter_query=one.query))
+            suggested.append(made_of(PreviewedAlert, alert, status="new", alert_id=None, filter_query=alert.query))
     count = Counter(source.status for source in sources)
     alert_count = Counter(alert.status for alert in suggested)
     summary = PreviewSummary(count["new"], count["existing"], alert_count["new"], alert_count["existing"])
@@ -243,14 +243,14 @@ def preview_of(found: InstantiationPreview, *, alerts: bool) -> TemplatePreview:
 def report_of(template: Template, report: Report) -> TemplateReport:
     count = Counter(outcome.status for outcome in report.sources)
     first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
-    given = ((one, {"source_id": one.source, "detected_type": one.type}) for one in report.sources)
-    sources = (made_of(ReportedSource, one, one.wanted, **more) for one, more in given)
+    given = ((row, {"source_id": row.source, "detected_type": row.type}) for row in report.sources)
+    sources = (made_of(ReportedSource, row, row.wanted, **more) for row, more in given)
     return TemplateReport(
         template=template.id,
         version=template.version,
         status="complete" if report.complete else "partial",
         sources=tuple(sources),
-        alerts=tuple(made_of(ReportedAlert, one, alert_id=one.alert, source_count=one.count) for one in report.alerts),
+        alerts=tuple(made_of(ReportedAlert, row, alert_id=row.alert, source_count=row.count) for row in report.alerts),
         next_steps=NextSteps(
             add_destination=None if first is None else f"/alerts/{first}/destinations",
             stream=f"/v1/stream?tag={template.tag}",

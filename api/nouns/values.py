@@ -112,9 +112,9 @@ async def values(call: OperationContext, id: str) -> SourceValues:
     told, since = await reported_changes(call.context.storage.log, source.id, source.created_at, see)
     first = max(since, standing.began)
     current = []
-    for one in standing.values:
-        came = arrivals.at[one.block] if one.block < len(arrivals.at) else None
-        current.append(PresentValue(one.value, one.label, one.path, Millis(first if came is None else came)))
+    for listed in standing.values:
+        came = arrivals.at[listed.block] if listed.block < len(arrivals.at) else None
+        current.append(PresentValue(listed.value, listed.label, listed.path, Millis(first if came is None else came)))
     keys = {key for key, _, _ in _points(current)}
     found = series_of(told, since, standing.began, keys)
     if page is not None and standing.began and not standing.more:
@@ -123,30 +123,30 @@ async def values(call: OperationContext, id: str) -> SourceValues:
             if old.key not in keys and old.points[-1].at < at:
                 old.end(at)
     series = _with_current(found, current)
-    series.sort(key=lambda one: (_ORDER.index(one.type), -one.points[-1].at))
-    in_order = sorted(zip(standing.values, current, strict=True), key=lambda one: one[0].block)
-    return SourceValues(source.id, Millis(since), [one for _, one in in_order], standing.more, series)
+    series.sort(key=lambda each: (_ORDER.index(each.type), -each.points[-1].at))
+    in_order = sorted(zip(standing.values, current, strict=True), key=lambda pair: pair[0].block)
+    return SourceValues(source.id, Millis(since), [value for _, value in in_order], standing.more, series)
 
 
 def _with_current(found: list[Series], current: Sequence[PresentValue]) -> list[Series]:
     """Extend the series to the current values. A label that several values share fits none, so each starts its own."""
-    series = {one.key: one for one in found}
+    series = {each.key: each for each in found}
     standing = list(_points(current))
     named = Counter(key for key, _, _ in standing)
-    for key, one, point in standing:
+    for key, present, point in standing:
         before = series.get(key) if named[key] == 1 else None
         if before is None:
-            found.append(Series(one.value.type, one.value.unit, one.label, one.path, [point]))  # type: ignore[arg-type]
-        elif (last := before.points[-1]).until is not None or not last.is_value(one.value):
+            found.append(Series(present.value.type, present.value.unit, present.label, present.path, [point]))  # type: ignore[arg-type]
+        elif (last := before.points[-1]).until is not None or not last.is_value(present.value):
             before.points.append(point._replace(at=max(point.at, last.at, last.until or 0)))
     return found
 
 
 def _points(current: Sequence[PresentValue]) -> Iterator[tuple[SeriesKey, PresentValue, Point]]:
-    for one in current:
-        if (point := point_of(one.value)) is not None:
-            key = str(one.value.type), one.value.unit, one.path or one.label
-            yield key, one, point._replace(at=one.since)
+    for present in current:
+        if (point := point_of(present.value)) is not None:
+            key = str(present.value.type), present.value.unit, present.path or present.label
+            yield key, present, point._replace(at=present.since)
 
 
 def decimal_of(point: Point) -> Decimal:
@@ -196,9 +196,9 @@ def _series(series: Series) -> ValueSeries:
     return made_of(ValueSeries, series, lowest=lowest, highest=highest, points=tuple(map(_point, series.points)))
 
 
-def _shown(one: PresentValue) -> CurrentValue:
-    number = one.value.number if isinstance(one.value.number, int) else None
-    return made_of(CurrentValue, one.value, one, value=one.value.digits, number=number)
+def _shown(present: PresentValue) -> CurrentValue:
+    number = present.value.number if isinstance(present.value.number, int) else None
+    return made_of(CurrentValue, present.value, present, value=present.value.digits, number=number)
 
 
 def _spreadsheet(found: SourceValues) -> bytes:

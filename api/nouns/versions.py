@@ -129,25 +129,25 @@ async def versions(call: OperationContext, id: str) -> Sequence[Version]:
     return [known.version for known in await _known(call, sources.parse_id(id))]
 
 
-def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str, str]:
+def chosen(kept: Sequence[Version], first: str = "", other: str = "") -> tuple[str, str]:
     """Return the two versions to compare: by default the newest, and the one before it. Equal, or "", without two."""
     ids = [each.id for each in kept]
-    other = other or next((id for id in ids if id != one), "")
+    other = other or next((id for id in ids if id != first), "")
     before = ids.index(other) + 1 if other in ids else 0
-    return one or (ids[before] if before < len(ids) else other), other
+    return first or (ids[before] if before < len(ids) else other), other
 
 
-async def compare(call: OperationContext, id: str, one: str = "", other: str = "") -> Comparison:
+async def compare(call: OperationContext, id: str, first: str = "", other: str = "") -> Comparison:
     """Compare two versions, by default as `chosen`. Raises NotFound, Conflict if too little of them is stored."""
     source = sources.parse_id(id)
     known = await _known(call, source)
-    one, other = chosen([each.version for each in known], one, other)
+    first, other = chosen([each.version for each in known], first, other)
     places = {each.version.id: place for place, each in enumerate(known)}
-    for name in (one, other):
+    for name in (first, other):
         if name not in places:
             says = f"There is no version {name!r} of this source, or it is no longer kept."
             raise NotFound(says if name else "There are no versions of this source.")
-    earlier, later = (known[place] for place in sorted((places[one], places[other]), reverse=True))
+    earlier, later = (known[place] for place in sorted((places[first], places[other]), reverse=True))
     before, after, partial = _sides(earlier, later)
     return Comparison(source, earlier.version, later.version, partial, compared(before, after))
 
@@ -215,8 +215,8 @@ async def newest_picture(call: OperationContext, id: str) -> Picture:
 MOST_STEPS = 2_000
 
 
-def _version(one: Version) -> KeptVersion:
-    return made_of(KeptVersion, one, version=one.id, event_id=one.event or None)
+def _version(version: Version) -> KeptVersion:
+    return made_of(KeptVersion, version, version=version.id, event_id=version.event or None)
 
 
 def _step(step: DiffParagraph) -> VersionStep:

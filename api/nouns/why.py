@@ -256,16 +256,16 @@ def _part(part: Part) -> LookPart:
     return made_of(LookPart, part, score=round(part.score, 3))
 
 
-def note_of(one: Note) -> LookNote:
+def note_of(note: Note) -> LookNote:
     return made_of(
         LookNote,
-        one,
-        verdict=one.came,
-        compared_with=time_or_null(one.since),
-        score=None if one.score is None else round(one.score, 3),
-        withheld=tuple(_part(part) for part in one.parts if not part.told),
-        told=tuple(_part(part) for part in one.parts if part.told),
-        counts=dict(one.counts),
+        note,
+        verdict=note.came,
+        compared_with=time_or_null(note.since),
+        score=None if note.score is None else round(note.score, 3),
+        withheld=tuple(_part(part) for part in note.parts if not part.told),
+        told=tuple(_part(part) for part in note.parts if part.told),
+        counts=dict(note.counts),
     )
 
 
@@ -509,7 +509,7 @@ async def looks(call: Call) -> Answer:
     found = LookTrail(
         id=view.source.id,
         looks=tuple(made_of(Looks, row, bytes=row.size, verdict=row.verdict.name.lower()) for row in page),
-        notes=tuple(note_of(one) for one in notes if (start or 0) <= one.at and (end is None or one.at < end)),
+        notes=tuple(note_of(note) for note in notes if (start or 0) <= note.at and (end is None or note.at < end)),
         validators=made_of(LastValidators, view.hot.validators),
     )
     return Answer(found, headers=next_page(call, None if start is None else (start, page[-1].last_at)))
@@ -543,7 +543,7 @@ async def source_why(call: Call) -> Answer:
 
 
 def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
-    reasons = tuple(made_of(KnownReason, one, says=str(one.says), event_id=one.event) for one in found.reasons)
+    reasons = tuple(made_of(KnownReason, why, says=str(why.says), event_id=why.event) for why in found.reasons)
     source, state = found.view.source, str(found.state)
     best = [reasons[0].says] if text.strip() and reasons else []
     return made_of(SourceWhy, source, title=source.name, says=" ".join([*best, state]), state=state, reasons=reasons)

@@ -113,11 +113,11 @@ def filled(value: Any) -> Any:
     """Return an example with those of types in the places that name them."""
     match value:
         case list():
-            return [filled(one) for one in value]
+            return [filled(item) for item in value]
         case dict() if len(value) == 1 and (named := _named(next(iter(value)))):
             return named | filled(next(iter(value.values())))
         case dict():
-            return {name: filled(one) for name, one in value.items()}
+            return {name: filled(item) for name, item in value.items()}
         case str() if named := _named(value):
             return named
         case str():
@@ -235,15 +235,15 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
 def named_in(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
     found, waiting = set[str](), list(schemas)
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            name = str(one.get("$ref", "")).removeprefix(COMPONENTS.format(name=""))
+        node = waiting.pop()
+        if isinstance(node, dict):
+            name = str(node.get("$ref", "")).removeprefix(COMPONENTS.format(name=""))
             if name in parts and name not in found:
                 found.add(name)
                 waiting.append(parts[name])
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
     return found
 
 
@@ -260,7 +260,7 @@ def portable(schema: Any) -> Any:
             different = [item for at, item in enumerate(items) if item not in items[:at]]
             schema["items"] = different[0] if len(different) == 1 else {"anyOf": different}
         if isinstance(properties := schema.get("properties"), dict):
-            typed = {name: _ONLY_NULL if one == {"type": "null"} else one for name, one in properties.items()}
+            typed = {name: _ONLY_NULL if schema == {"type": "null"} else schema for name, schema in properties.items()}
             schema["properties"] = typed
         return {name: portable(value) for name, value in schema.items()}
     if isinstance(schema, list | tuple):
@@ -271,7 +271,7 @@ def portable(schema: Any) -> Any:
 def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
     if schema.get("type") == "array":
         return _string_in(schema["items"])
-    return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
+    return next((kind for kind in schema.get("anyOf", ()) if kind.get("type") == "string"), schema)
 
 
 @cache
@@ -383,7 +383,7 @@ def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
 
 def _problem(slugs: Sequence[str], base_url: str) -> dict[str, Any]:
     shown = {slug: Refusal(slug, KINDS[slug].example or KINDS[slug].says) for slug in slugs}
-    values = {slug: one.document(base_url, "/v1/sources") for slug, one in shown.items()}
+    values = {slug: problem.document(base_url, "/v1/sources") for slug, problem in shown.items()}
     examples = {slug: {"summary": KINDS[slug].title, "value": value} for slug, value in values.items()}
     content = {"schema": {"$ref": COMPONENTS.format(name="Problem")}, "examples": examples}
     more = tuple(dict.fromkeys(_BY_PROBLEM[slug] for slug in slugs if slug in _BY_PROBLEM))
@@ -481,7 +481,7 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
     known = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
     for name in named_in([known[id(kind)] for route in routes for kind in route.body], parts):
         # Generators treat fields with a default as required, so a request's defaults move into its descriptions.
-        parts[name] |= {"properties": {n: _worded(one) for n, one in parts[name].get("properties", {}).items()}}
+        parts[name] |= {"properties": {n: _worded(field) for n, field in parts[name].get("properties", {}).items()}}
     pages = [page_of(noun.name) for noun in NOUNS]
     problems = {name: slugs for route in routes for _, name, slugs in _problems(route)}
     title, text = sections("introduction")[:2]

@@ -88,7 +88,7 @@ def _cost_of_part(text: str, begin: int, end: int) -> int | None:
 
 def _is_word(part: str) -> bool:
     readings = (part, *(part.translate(table) for table in _AS_LETTERS))
-    return any(one in WORDS or (len(one) > 3 and one[::-1] in WORDS) for one in readings)
+    return any(word in WORDS or (len(word) > 3 and word[::-1] in WORDS) for word in readings)
 
 
 def _is_walk(part: str) -> bool:

@@ -63,12 +63,12 @@ _DENSITIES = (("comfortable", noted("Comfortable")), ("compact", noted("Compact"
 
 async def show(visit: Visit) -> Page:
     own = await _own(visit)
-    sessions = [(one, in_words(one.agent)) for one in own if one.ends_at > visit.now]
+    sessions = [(session, in_words(session.agent)) for session in own if session.ends_at > visit.now]
     person = None if not own[0].person else await visit.context.storage.accounts.get(own[0].person)
     shows = {
         "sessions": sessions,
         "person": person,
-        "languages": [("", say("Same as the browser")), *((one.code, one.name) for one in languages().values())],
+        "languages": [("", say("Same as the browser")), *((own.code, own.name) for own in languages().values())],
         "themes": translated_rows(_THEMES),
         "densities": translated_rows(_DENSITIES),
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
@@ -87,7 +87,7 @@ async def wish(visit: Visit) -> Reply:
     sessions = Sessions.of_context(visit.context)
     kept = Preferences(form.language, form.theme, form.density, form.zone)
     set_language(spoken_to(kept, parse_accept_header(visit.headers.get("Accept-Language", ""), LanguageAccept)))
-    return Go("/settings", say("Saved."), cookies=tuple(sessions.keep(*one) for one in kept._asdict().items()))
+    return Go("/settings", say("Saved."), cookies=tuple(sessions.keep(*pair) for pair in kept._asdict().items()))
 
 
 async def _own(visit: Visit) -> Sequence[Session]:

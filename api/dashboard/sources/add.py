@@ -114,7 +114,7 @@ async def look(visit: Visit) -> Page:
         raise blamed(error) from None
     part, page, unset = answer.preview.part, answer.preview.page, [(it, getattr(NOTHING, it)) for it in _OPTIONS]
     values = () if page is None else page.values
-    said = [structs.replace(one, text=with_unit(one.value, one.unit)) if one.unit else one for one in values]
+    said = [structs.replace(row, text=with_unit(row.value, row.unit)) if row.unit else row for row in values]
     shows: dict[str, Any] = {
         "values": starting.telling(said),
         "start": form if form.when else starting.suggested(values),

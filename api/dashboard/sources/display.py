@@ -264,21 +264,21 @@ def listed(found: SourceValues) -> dict[str, Any]:
     """Return charts: the series that changed. first, rest: the current values without a chart, to show at once, and to
     unfold, such as numbers read from prose. more: how many are not shown.
     """
-    is_shop = any(one.type == "money" for one in found.series)
-    changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
-    known = [one for one in changed if _is_labelled(one.type, one.label, one.path)]
+    is_shop = any(line.type == "money" for line in found.series)
+    changed = [line for line in found.series if len(line.points) > 1 or line.points[-1].until is not None]
+    known = [line for line in changed if _is_labelled(line.type, line.label, line.path)]
     # On a page with prices, a bare number that has changed once is usually a counter that is not known as one yet.
-    bare = [one for one in known if is_shop and one.type == "number" and not one.path and len(one.points) == 2]
-    charts = [one for one in known if one not in bare][:MOST_SERIES]
-    ends = {one.key: one.points[-1] for one in charts}
-    keyed = [(ends.get((str(one.value.type), one.value.unit, one.path or one.label)), one) for one in found.current]
-    others = [one for end, one in keyed if end is None or not end.is_value(one.value)]
+    bare = [line for line in known if is_shop and line.type == "number" and not line.path and len(line.points) == 2]
+    charts = [line for line in known if line not in bare][:MOST_SERIES]
+    ends = {line.key: line.points[-1] for line in charts}
+    keyed = [(ends.get((str(now.value.type), now.value.unit, now.path or now.label)), now) for now in found.current]
+    others = [now for end, now in keyed if end is None or not end.is_value(now.value)]
     order, rows = (*_SPEAKING, "date", "number"), dict[bool, list[dict[str, Any]]]({True: [], False: []})
-    for one in sorted(others, key=lambda one: order.index(str(one.value.type)))[:MOST_VALUES]:
-        type, value = str(one.value.type), one.value
+    for now in sorted(others, key=lambda now: order.index(str(now.value.type)))[:MOST_VALUES]:
+        type, value = str(now.value.type), now.value
         says = value.text if type == "availability" else with_unit(value.digits, value.unit, type)
-        is_plain = _is_labelled(type, one.label, one.path) and (one.path != "" or type != "number" or not is_shop)
-        rows[is_plain].append({"title": _title(one.label, one.path), "says": says, "since": one.since})
+        is_plain = _is_labelled(type, now.label, now.path) and (now.path != "" or type != "number" or not is_shop)
+        rows[is_plain].append({"title": _title(now.label, now.path), "says": says, "since": now.since})
     shown = {"first": rows[True][:VALUES], "rest": rows[True][VALUES:] + rows[False]}
     return shown | {"charts": charts, "more": max(0, len(others) - MOST_VALUES) + found.more, "is_shop": is_shop}
 
@@ -296,7 +296,7 @@ def drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[str
     labels = [f"{moment(point.at)}: {shown(point)}" for point in points]
     gone = {number: point.until for number, point in enumerate(points) if point.until is not None}
     last, extremes = points[-1], ends(series)
-    lowest, highest = (None, None) if extremes is None else ((shown(one), one.at) for one in extremes)
+    lowest, highest = (None, None) if extremes is None else ((shown(point), point.at) for point in extremes)
     by_state = {point.value: shown(point) for point in sorted(points, key=lambda at: place(series.type, at))}
     drawing = {
         "title": _title(series.label, series.path),

@@ -219,7 +219,7 @@ async def many(visit: Visit) -> Go | Page:
         return await sure(visit)
     act, done = _act(form)
     outcomes = await sources.each(visit, ids, act)
-    paused = tuple(one for one in outcomes if isinstance(one, str) and one) if form.act == "pause" else ()
+    paused = tuple(says for says in outcomes if isinstance(says, str) and says) if form.act == "pause" else ()
     return Go(back, *_outcome(outcomes, done), undo=Undo("resume", paused) if paused else None)
 
 
@@ -236,7 +236,7 @@ async def _meant(visit: Visit) -> tuple[tuple[str, ...], bool, str]:
     if draft.value("every") in ("", "False"):
         return tuple(dict.fromkeys(draft.texts("source")))[:MOST_AT_ONCE], False, own_path(back)
     found = await sources.every(visit, MOST_OF_ALL, picked(_listed(back)))
-    return tuple(dict.fromkeys(one.id for one in found)), True, own_path(back)
+    return tuple(dict.fromkeys(view.id for view in found)), True, own_path(back)
 
 
 def _listed(back: str) -> ListQuery:
@@ -276,7 +276,7 @@ def _act(form: BulkForm) -> tuple[Act, str]:
 async def sure(visit: Visit) -> Page:
     ids, every, back = await _meant(visit)
     found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
-    views = [one for one in found if isinstance(one, SourceView)]
+    views = [view for view in found if isinstance(view, SourceView)]
     if not views:
         raise InvalidForm(say("None of these sources is there any more."))
     count = len(ids) if every else len(views)
@@ -333,7 +333,7 @@ class Undoing(Form, frozen=True):
 
 async def show_deleted(visit: Visit) -> Page:
     found = await sources.deleted(visit, MOST_DELETED)
-    lines = [(one.id, display.name_of(one), one.url, one.deleted_at, (one.deleted_at or 0) + RESTS) for one in found]
+    lines = [(row.id, display.name_of(row), row.url, row.deleted_at, (row.deleted_at or 0) + RESTS) for row in found]
     return Page("sources/deleted.html", say("Deleted sources"), {"lines": lines, "minutes": display.MINUTES})
 
 
@@ -370,8 +370,8 @@ class Renaming(Form, frozen=True):
 
 async def show_tags(visit: Visit) -> Page:
     found = folders(await sources.tags(visit))
-    tags = [(one, one.tag.removesuffix("/*")) for one in found if not one.tag.endswith(":*")]
-    kept = {one.tag.removeprefix("label:") for one in await visit.context.storage.tag_defaults.all()}
+    tags = [(tag, tag.tag.removesuffix("/*")) for tag in found if not tag.tag.endswith(":*")]
+    kept = {kept.tag.removeprefix("label:") for kept in await visit.context.storage.tag_defaults.all()}
     tags += [(Folder(tag, tag, 0, 0), tag) for tag in sorted(kept - {tag for _, tag in tags})]  # outlive their sources
     shows = {"tags": tags[:MOST_TAGS], "more": len(tags) - MOST_TAGS, "with_defaults": kept}
     return Page("sources/tags.html", say("Tags"), shows)
