@@ -296,7 +296,7 @@ class Shifts:
             else:
                 self._shifts, self._stored = [shift], [shift]
                 if shift.after == "crash" and not self._node:  # nodes share one record, and sweep each minute
-                    self._crashed = next((one for one in reversed(stored) if not one.node), None)
+                    self._crashed = next((shift for shift in reversed(stored) if not shift.node), None)
         child.ready()
 
     def note_check(self, at: Millis) -> None:

@@ -41,7 +41,7 @@ class TagTable:
 
     def replace_all(self, defaults: Sequence[TagDefaults]) -> bool:
         """Replace the defaults; return whether they differ."""
-        before, self._by_tag = self._by_tag, {one.tag: one for one in defaults}
+        before, self._by_tag = self._by_tag, {each.tag: each for each in defaults}
         return self._by_tag != before
 
     def of(self, source: Source) -> Source:
@@ -70,16 +70,16 @@ def effective(source: Source, by_tag: Mapping[str, TagDefaults]) -> Source:
         return source
     values: dict[str, object] = {}
     ignore, origins = source.ignore, dict[Inheritable, tuple[str, ...]]()
-    for one in defaults_of(source.tags, by_tag):
+    for tag in defaults_of(source.tags, by_tag):
         for name in _ONE_VALUE:
-            value = getattr(one, name)
+            value = getattr(tag, name)
             if value is None or name in origins or name in source.own_only or getattr(source, name) is not None:
                 continue
             if _fits(source, name, value):
-                values[name], origins[name] = value, (one.tag,)
-        tag_ignore = () if "ignore" in source.own_only else one.ignore
+                values[name], origins[name] = value, (tag.tag,)
+        tag_ignore = () if "ignore" in source.own_only else tag.ignore
         if more := tuple(each for each in tag_ignore if each not in ignore and _fits(source, "ignore", each)):
-            ignore, origins["ignore"] = (*ignore, *more), (*origins.get("ignore", ()), one.tag)
+            ignore, origins["ignore"] = (*ignore, *more), (*origins.get("ignore", ()), tag.tag)
     if not origins:
         return source
     own = {name: getattr(source, name) for name in Source.__struct_fields__}

@@ -129,7 +129,7 @@ def series_of(
             series.altered |= change.kind not in {"added", "removed"}
         if len(changes) >= MOST_CHANGES - 1:  # of two states reported as one, one less
             cut = max(cut, at)  # the list may omit that this appeared, or its new value
-    return [one for key, one in by_key.items() if one.points and (one.altered or key in standing)]
+    return [series for key, series in by_key.items() if series.points and (series.altered or key in standing)]
 
 
 def _point(value: Value | UnsetType) -> Point | None:

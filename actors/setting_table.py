@@ -15,7 +15,7 @@ from actors.settings import Setting, Settings, declared_in
 @cache
 def declared() -> Mapping[str, Setting]:
     records: Sequence[Any] = (Settings, *setting_records())
-    return {name: one for record in records for name, one in declared_in(record).items()}
+    return {name: setting for record in records for name, setting in declared_in(record).items()}
 
 
 def declared_as(name: str) -> Setting:

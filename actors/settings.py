@@ -118,12 +118,12 @@ def host_and_port(bind: str) -> tuple[str, int]:
 
 @cache
 def declared_in(record: type[Any]) -> Mapping[str, Setting]:
-    return {one.name: Setting(one.name, record, one.default, **one.metadata) for one in fields(record) if one.metadata}
+    return {row.name: Setting(row.name, record, row.default, **row.metadata) for row in fields(record) if row.metadata}
 
 
 def _validate(record: Any) -> None:
-    for name, one in declared_in(record.__class__).items():
-        one.validate(getattr(record, name))
+    for name, setting in declared_in(record.__class__).items():
+        setting.validate(getattr(record, name))
 
 
 @cache
@@ -228,8 +228,8 @@ class Settings:
         """Validate all settings. Raises ValueError with a sentence that names the setting."""
         _validate(self)
         if bool(self.tls_cert) != bool(self.tls_key):
-            one, other = ("tls_cert", "tls_key") if self.tls_cert else ("tls_key", "tls_cert")
-            raise ValueError(f"{one} is set and {other} is not: https needs both, http neither")
+            given, other = ("tls_cert", "tls_key") if self.tls_cert else ("tls_key", "tls_cert")
+            raise ValueError(f"{given} is set and {other} is not: https needs both, http neither")
         if self.base_url and not self.base_url.startswith(("http://", "https://")):
             raise ValueError(f"base_url = {self.base_url!r}: must start with http:// or https://")
         if not _REGISTRY.fullmatch(self.registry_base):

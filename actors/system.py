@@ -242,7 +242,7 @@ class System:
 
     def _with_extras(self, children: Sequence[ChildSpec]) -> Sequence[ChildSpec]:
         parts = [part for extra in always_on() for part in extra.parts(self)]
-        return [one for child in children for one in (child, *(spec for after, spec in parts if after == child.id))]
+        return [spec for child in children for spec in (child, *(spec for after, spec in parts if after == child.id))]
 
     def _stop_tree(self) -> None:
         self.supervisor.stop()

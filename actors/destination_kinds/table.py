@@ -36,6 +36,6 @@ def kinds_of(
     service: Service | None = None,
     languages: MessageLanguages = ENGLISH_ONLY,
 ) -> Kinds:
-    chats = (kind_of(one, languages) for one in sorted(messengers, key=lambda one: one.label.casefold()))
+    chats = (kind_of(chat, languages) for chat in sorted(messengers, key=lambda chat: chat.label.casefold()))
     others = (kind for extra in always_on() for kind in extra.kinds(languages, service))
     return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, languages), *others, *chats)}

@@ -58,16 +58,16 @@ def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLO
             raise UrlRefused("address-zone", f"{address}: a zone id names an interface of this machine")
         found = found.ipv4_mapped or found  # the kernel really connects to the IPv4 address
     carried: tuple[Address, ...] = (found, *embedded(found)) if isinstance(found, IPv6Address) else (found,)
-    for one in carried:
-        if one in METADATA:
-            detail = f"{_shown(address, one)} is a cloud's internal service; nothing opens it"
+    for inner in carried:
+        if inner in METADATA:
+            detail = f"{_shown(address, inner)} is a cloud's internal service; nothing opens it"
             raise UrlRefused("address-metadata", detail)
-    for one in carried:
-        name = classify(one)
-        if name is not None and not any(one in network for network in allowed):
-            opens = ip_network(f"{one}/{one.max_prefixlen}")
+    for inner in carried:
+        name = classify(inner)
+        if name is not None and not any(inner in network for network in allowed):
+            opens = ip_network(f"{inner}/{inner.max_prefixlen}")
             hint = f"; SANDERLING_{setting}={opens} would open it" if setting else ""
-            raise UrlRefused(f"address-{name}", f"{_shown(address, one)} is not public{hint}")
+            raise UrlRefused(f"address-{name}", f"{_shown(address, inner)} is not public{hint}")
 
 
 def is_public(address: str) -> bool:

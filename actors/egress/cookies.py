@@ -184,8 +184,8 @@ def _is_over(cookie: Cookie, now: int) -> bool:
 
 def _put(kept: list[Cookie], cookie: Cookie, now: int) -> None:
     """Replace the cookie that this one renews, or append it; remove it if it has expired."""
-    named = [(n, one) for n, one in enumerate(kept) if one.name == cookie.name]
-    same = [n for n, one in named if not one.scoped or (one.domain, one.path) == (cookie.domain, cookie.path)]
+    named = [(n, other) for n, other in enumerate(kept) if other.name == cookie.name]
+    same = [n for n, other in named if not other.scoped or (other.domain, other.path) == (cookie.domain, cookie.path)]
     renewed = msgspec.structs.replace(cookie, given=any(kept[n].given for n in same))
     for n in reversed(same):
         del kept[n]

@@ -58,7 +58,7 @@ def catalogue_of(code: str, read: Callable[[], str]) -> Catalogue:
 
 
 def _texts_of(read: Callable[[], str]) -> Mapping[str, tuple[str, ...]]:
-    entries = (one for one in entries_of(read()) if one.text and not one.fuzzy and all(one.translations))
+    entries = (entry for entry in entries_of(read()) if entry.text and not entry.fuzzy and all(entry.translations))
     return {entry.text: entry.translations for entry in entries}
 
 

@@ -84,7 +84,7 @@ def _translate_list(between: str, parts: Sequence[str], depth: int) -> str | Non
     if not 1 < len(parts) <= _MOST:
         return None
     translation = [_translate(part, depth) for part in parts]
-    return None if None in translation else between.join(one or "" for one in translation)
+    return None if None in translation else between.join(part or "" for part in translation)
 
 
 def _sentences(text: str) -> list[str]:

@@ -207,7 +207,7 @@ def _has(source: Source, tag: str) -> bool:
     if not tag.endswith(("/*", ":*")):
         return tag in source.tags
     above, below = tag[:-2], tag[:-1]
-    return any(one == above or one.startswith(below) for one in source.tags)
+    return any(own == above or own.startswith(below) for own in source.tags)
 
 
 def folders_of(tags: Sequence[str]) -> set[str]:

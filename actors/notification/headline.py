@@ -85,19 +85,19 @@ def headline(event: ListedEvent, name: str = "") -> str:
 def _with_value(event: ListedEvent, entry: SummaryCandidate) -> tuple[SummaryCandidate, str]:
     """Return a change as that of its value, if it has any, and its place; "" if the title says as much."""
     candidates: list[tuple[TypedChange, SummaryCandidate]] = []
-    for one in part_of(event.changes, tuple[TypedChange, ...]) or ():
-        before, after = (side.text if side else None for side in (one.before, one.after))
+    for change in part_of(event.changes, tuple[TypedChange, ...]) or ():
+        before, after = (side.text if side else None for side in (change.before, change.after))
         is_here = (before or "") in (entry.before or "") and (after or "") in (entry.after or "")
-        is_value = one.kind == "name" or any(side and side.type for side in (one.before, one.after))
+        is_value = change.kind == "name" or any(side and side.type for side in (change.before, change.after))
         if (before or after) and is_here and is_value:
-            candidates.append((one, SummaryCandidate(before, after)))
+            candidates.append((change, SummaryCandidate(before, after)))
     if not candidates:
         at = entry.context or Context()
         place = _line(_DOT.join(filter(None, (at.row, at.column))) or at.heading)
         return entry, "" if place in event.title else place
-    one, entry = min(candidates, key=lambda each: CHANGE_KINDS.index(each[0].kind))
-    place = _line(one.path or one.label).removeprefix("$.")
-    says_price = one.kind == "price" and _PRICE.fullmatch(place)
+    change, entry = min(candidates, key=lambda each: CHANGE_KINDS.index(each[0].kind))
+    place = _line(change.path or change.label).removeprefix("$.")
+    says_price = change.kind == "price" and _PRICE.fullmatch(place)
     return entry, "" if place in event.title or says_price else place
 
 
@@ -297,7 +297,7 @@ def _kind_line(change: TypedChange) -> KindLine:
 
 def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
     """Return the lines of a difference, alterations first, and how many are left out."""
-    changed = ((one.before, one.after, str(one.context or "")) for one in diff.changed)
+    changed = ((block.before, block.after, str(block.context or "")) for block in diff.changed)
     lines = [DiffLine("~", _clean(before), _clean(after), one_line(place)) for before, after, place in changed]
     for is_insertion, text, context in diff.singles():
         cleaned, place = _clean(text), one_line(str(context))

@@ -79,8 +79,8 @@ def _event(item: NotificationItem, limits: TextLimits, room: int, texts: Message
             for line in _first_fitting(lines["~"], room, lambda line: len(line.before) + len(line.after))
         ],
         "kinds": [
-            {name: cut(text, room) for name, text in one._asdict().items()}
-            for one in _first_fitting(item.kinds, room, lambda one: sum(map(len, one)))
+            {name: cut(text, room) for name, text in kind._asdict().items()}
+            for kind in _first_fitting(item.kinds, room, lambda kind: sum(map(len, kind)))
         ],
         "link": _address(item.link, dialect),
         "host": item.host,

@@ -271,7 +271,7 @@ class Facts:
         return (
             fact
             for fact in self._facts
-            if all(one.covers(fact.path if one.subject == "path" else fact.label) for one in condition.places)
+            if all(place.covers(fact.path if place.subject == "path" else fact.label) for place in condition.places)
             and self._holds(condition, fact)
         )
 

@@ -185,12 +185,12 @@ def _contradictions(node: Node) -> Iterator[str]:
     if isinstance(node, All):
         excluded = {part.part: None for part in node.parts if isinstance(part, Not)}
         by_key = {key: word for word in excluded if isinstance(word, Word) for key in word.keys}
-        for one in node.parts:
-            other: Node | None = one if one in excluded else None
-            if other is None and isinstance(one, Word) and (word := by_key.get(one.keys[0])) is not None:
-                other = word if set(one.keys) <= set(word.keys) else None  # it is in every text with this one
+        for part in node.parts:
+            other: Node | None = part if part in excluded else None
+            if other is None and isinstance(part, Word) and (word := by_key.get(part.keys[0])) is not None:
+                other = word if set(part.keys) <= set(word.keys) else None  # it is in every text with this part
             if other is not None:
-                yield f"{one} can't match: {Not(other)} excludes every text that has it."
+                yield f"{part} can't match: {Not(other)} excludes every text that has it."
     for part in node.parts if isinstance(node, All | Any) else ():
         yield from _contradictions(part)
 

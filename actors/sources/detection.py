@@ -142,11 +142,11 @@ def _watchable_sources(fetched: FetchedResponse) -> tuple[FilledBy, ...]:
     """Return the largest JSON URLs that filled a page and may be watched; a page may name any address."""
     assert fetched.rendered is not None, "a browser has shown it"
     by_url: dict[str, FilledBy] = {}
-    for one in fetched.rendered.filled_by:
+    for answer in fetched.rendered.filled_by:
         with suppress(UrlRefused):
-            url = parse_url(one.url, schemes=("http", "https")).text
-            if one.size >= LEAST_JSON:
-                by_url.setdefault(url, FilledBy(url, one.size))
+            url = parse_url(answer.url, schemes=("http", "https")).text
+            if answer.size >= LEAST_JSON:
+                by_url.setdefault(url, FilledBy(url, answer.size))
     return tuple(sorted(by_url.values(), key=lambda source: -source.size)[:MOST_SHOWN])
 
 

@@ -186,8 +186,8 @@ def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> Message:
     if note.bar is not None and part.score:
         text = "%(rest)s (score %(score)s; the threshold is %(least)s)"
         reason = message(text, rest=reason, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
-    checks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
-    count = sum(any(each.key == part.key for each in one.parts) for one in checks)
+    checks = [note for note in notes if note.parts and note.came not in ("baseline", "stretch")]
+    count = sum(any(each.key == part.key for each in note.parts) for note in checks)
     if part.key and count > 1:
         restless = "%(rest)s; it was added or removed in %(count)s of the last %(looks)s checks with a difference"
         reason = message(restless, rest=reason, count=count, looks=len(checks))

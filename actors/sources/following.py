@@ -65,7 +65,7 @@ def is_named(host: str, named: Collection[str]) -> bool:
     >>> is_named("blog.a.example", ["a.example"]), is_named("a.example", ["blog.a.example"]), is_named("b", ["*"])
     (True, False, True)
     """
-    return bool(host) and any(one in (ALL, host) or ("." in one and host.endswith(f".{one}")) for one in named)
+    return bool(host) and any(place in (ALL, host) or ("." in place and host.endswith(f".{place}")) for place in named)
 
 
 def other_hosts_text(fetched: Sequence[str], skipped: Sequence[str]) -> str:
@@ -156,7 +156,7 @@ def enqueue(
     """Sort a check's drafts: if the source follows, new items wait for their pages."""
     if source.follow == "none":
         unfollowed = (
-            replace(one.draft, unread="The source no longer follows links.") for one in queue.waiting if one.draft
+            replace(item.draft, unread="The source no longer follows links.") for item in queue.waiting if item.draft
         )
         return FollowResult((*unfollowed, *drafts), FollowQueue())
     if not queue.waiting and now >= queue.hour + HOUR:
@@ -165,7 +165,7 @@ def enqueue(
     other_hosts: list[str] = []
     skipped_hosts: list[str] = []
     waiting = list(queue.waiting)
-    bytes_left = MOST_BYTES - sum(_size(one.draft) for one in waiting if one.draft)
+    bytes_left = MOST_BYTES - sum(_size(item.draft) for item in waiting if item.draft)
     for draft in drafts:
         index = _index_of_edited(waiting, draft)
         if index is not None:
@@ -181,7 +181,7 @@ def enqueue(
         else:
             bytes_left -= _size(draft)
             waiting.append(WaitingItem(draft, now, now))
-    known_files = {one.file for one in waiting}
+    known_files = {item.file for item in waiting}
     waiting += [WaitingItem(None, now, now, file=file) for file in files if file not in known_files]
     queue = replace(queue, waiting=tuple(waiting))
     return FollowResult(tuple(reported), queue, tuple(other_hosts), tuple(skipped_hosts))
@@ -190,7 +190,7 @@ def enqueue(
 def due_at(queue: FollowQueue, per_hour: int) -> Millis | None:
     if not queue.waiting:
         return None
-    due = min(one.due for one in queue.waiting)
+    due = min(item.due for item in queue.waiting)
     return Millis(max(due, queue.hour + HOUR)) if queue.fetched >= per_hour else due
 
 
@@ -205,7 +205,7 @@ def count_fetch(queue: FollowQueue, now: Millis) -> FollowQueue:
 
 
 def remove(queue: FollowQueue, item: WaitingItem) -> FollowQueue:
-    return replace(queue, waiting=tuple(one for one in queue.waiting if one != item))
+    return replace(queue, waiting=tuple(other for other in queue.waiting if other != item))
 
 
 def retry_later(queue: FollowQueue, item: WaitingItem, now: Millis) -> FollowQueue:
@@ -215,7 +215,7 @@ def retry_later(queue: FollowQueue, item: WaitingItem, now: Millis) -> FollowQue
 
 
 def enqueue_file(queue: FollowQueue, file: str, now: Millis) -> FollowQueue:
-    if not file or any(one.file == file for one in queue.waiting):
+    if not file or any(item.file == file for item in queue.waiting):
         return queue
     item = WaitingItem(None, now, Millis(now + round(1000 * FILE_DELAY)), file=file)
     return replace(queue, waiting=(*queue.waiting, item))
@@ -248,7 +248,7 @@ def _why_not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem
     if not is_own(source, host):
         if not is_named(host, source.follow_hosts):
             return f"Its page is on another host, {host}, which is not fetched."
-        others = [host_of(one.url) for one in waiting if is_on_other_host(source, one)]
+        others = [host_of(item.url) for item in waiting if is_on_other_host(source, item)]
         if len(others) >= MOST_ELSEWHERE or others.count(host) >= MOST_OF_HOST:
             return f"Too many new items on {'other hosts' if others.count(host) < MOST_OF_HOST else host} wait already."
     if count >= MOST_WAITING or bytes_left < _size(draft):
@@ -259,7 +259,7 @@ def _why_not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem
 def _index_of_edited(waiting: Sequence[WaitingItem], draft: Draft) -> int | None:
     if UPDATED not in draft.tags or not draft.url:
         return None
-    return next((n for n, one in enumerate(waiting) if one.draft is not None and one.draft.url == draft.url), None)
+    return next((n for n, item in enumerate(waiting) if item.draft is not None and item.draft.url == draft.url), None)
 
 
 def _size(draft: Draft) -> int:

@@ -274,7 +274,7 @@ class SourceIndex:
         for part in self.slices():
             listed = (live for live in part if live.source.practice is None)
             ranked = ((key(live), live.source.id) for live in listed if not where or matches(where, self._view(live)))
-            following = (one for one in ranked if last is None or (one < last if backwards else one > last))
+            following = (row for row in ranked if last is None or (row < last if backwards else row > last))
             first = select(limit + 1, chain(first, following))
             await trio.lowlevel.checkpoint()
         shown = [self._live[source] for _, source in first[:limit] if source in self._live]
@@ -448,8 +448,8 @@ _SORTS: Mapping[str, Callable[[LiveSource], tuple[float, str]]] = {
 }
 
 
-def _cursor_of(one: _Sorted) -> Place:
-    (number, name), source = one
+def _cursor_of(row: _Sorted) -> Place:
+    (number, name), source = row
     return 0, number, f"{source} {name}", 0
 
 

@@ -114,7 +114,7 @@ class Lenders:
     def at(self, url: Url) -> Keeper | None:
         ranked = ((_precision(live.source, url), live) for live in self._lenders.values())
         candidates = [(precision, live) for precision, live in ranked if precision]
-        best = min(candidates, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
+        best = min(candidates, key=lambda pair: (-pair[0], pair[1].source.created_at, pair[1].source.id), default=None)
         return None if best is None else best[1]
 
     def resolve(self, live: Keeper) -> ResolvedSource:

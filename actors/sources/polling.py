@@ -642,8 +642,8 @@ async def _log_became_private(ports: Ports, source: Source, hot: SourceRuntime) 
     with suppress(StorageError):  # then the line names none
         alerts = await ports.storage.alerts.all()
         publications = await ports.storage.publications.all()
-        removed["publications"] = [one.id for one in publications if one.has_left(source, hot, alerts)]
-        removed["alerts"] = [one.id for one in alerts if one.has_left(source, hot)]
+        removed["publications"] = [each.id for each in publications if each.has_left(source, hot, alerts)]
+        removed["alerts"] = [each.id for each in alerts if each.has_left(source, hot)]
     ports.world.log("source.became_private", level="warning", source_id=source.id, **removed)
 
 

@@ -125,10 +125,10 @@ def substitute(text: str, values: Mapping[str, Sequence[str]]) -> str:
 
 
 def with_values(template: Template, values: Values) -> Template:
-    def filled(one: Suggestion) -> Suggestion:
-        key = "/".join((one.key, *(substitute(f"{{{name}}}", values) for name in placeholders(one.query))))
-        name = substitute(one.name, values)[:LONGEST]
-        return replace(one, key=key, name=name, query=substitute(one.query, values))
+    def filled(alert: Suggestion) -> Suggestion:
+        key = "/".join((alert.key, *(substitute(f"{{{name}}}", values) for name in placeholders(alert.query))))
+        name = substitute(alert.name, values)[:LONGEST]
+        return replace(alert, key=key, name=name, query=substitute(alert.query, values))
 
     return replace(template, alerts=tuple(map(filled, template.alerts)))
 
@@ -385,7 +385,7 @@ def read_parameters(template: Template, arguments: Mapping[str, object]) -> Valu
         for key, value in arguments.items()
         if key not in names
     ]
-    values = {one.key: _values(template, one, arguments.get(one.key), errors) for one in template.parameters}
+    values = {each.key: _values(template, each, arguments.get(each.key), errors) for each in template.parameters}
     if errors:
         raise BadParameters(errors)
     return values

@@ -496,11 +496,11 @@ def _pack(
 ) -> bytes:
     """Return the records of a document and of the entries that left it. half: its cut entry, which has not left."""
     present = document.present
-    absent = {key: one for key, one in records.items() if key not in present and key not in matched}
+    absent = {key: record for key, record in records.items() if key not in present and key not in matched}
     if half is not None and (key := _key(half.key)) in absent:
         present[key] = absent.pop(key)
     room = max(KEPT, 2 * len(present)) - len(present)
     absent_kept = list(absent.items())[-room:] if room else []
     # Documents list the newest first, and the oldest will leave first.
     rows = (*absent_kept, *reversed(present.items()))
-    return b"".join(_RECORD.pack(key, *one) for key, one in rows)
+    return b"".join(_RECORD.pack(key, *row) for key, row in rows)
