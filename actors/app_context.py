@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from actors.catalogue import Catalogue
 from actors.coverage import Shifts
 from actors.destination_kinds.contract import Answer
 from actors.destination_kinds.kind import Consent
@@ -14,12 +15,14 @@ from actors.matcher import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
-from actors.overseer.overseer import Figure, OpenStreams, Overseer
+from actors.overseer.overseer import Figure, Figures, OpenStreams, Overseer
+from actors.parts import Parts
 from actors.recorder.actor import Directory
 from actors.settings import Settings
 from actors.signatures import Signer
 from actors.sources.schedule.budgets import CheckRate
 from actors.templates.instantiation import Templates
+from actors.templates.template import Template
 from actors.world import World
 from storage.records.destination import Destination
 from storage.records.identity import Millis
@@ -75,3 +78,36 @@ class AppContext:
 
     def is_private(self, source: str) -> bool:
         return self.private_since(source) is not None
+
+
+def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
+    deliveries, matcher, registry, signing = parts.deliveries, parts.matcher, parts.registry, parts.signing
+    world, settings, storage = parts.world, parts.settings, parts.storage
+    return AppContext(
+        world=world,
+        settings=settings,
+        storage=storage,
+        registry=parts.registry_box,
+        matcher=parts.matcher_box,
+        destination=deliveries.mailbox,
+        jwks=signing.published,
+        look_keys=signing.directory if settings.sign_looks == "on" else None,
+        signer=signing.signer,
+        shifts=parts.shifts,
+        readiness=parts.readiness,
+        overdue=lambda: registry.overdue_monitor.last.overdue,
+        lag=matcher.lag,
+        kinds=parts.kinds,
+        invite=deliveries.sender.invite,
+        overseer=parts.overseer,
+        figures=Figures(world, storage, parts.overseer, registry.overdue_monitor, matcher.lag).read,
+        templates=Templates(world, settings.registry_base, storage, parts.registry_box, catalogue),
+        draining=lambda: parts.stopping,
+        importer=parts.importer_box,
+        alert_changes=matcher.changes,
+        private_since=registry.table.private_since,
+        source_changes=lambda: registry.table.changes,
+        spent=lambda: registry.overdue_monitor.check_rate,
+        clock_doubt=lambda: parts.pruner.clock_doubt,
+        test_without_actor=deliveries.test_without_actor,
+    )
