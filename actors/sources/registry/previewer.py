@@ -53,8 +53,8 @@ async def access_for(
     lender's own origin. Adding a previewed URL continues with its renewed cookies.
     """
     if headers is not None:
-        cookies = ports.preview_cookies.get(cookie_key(url, headers))
-        return UrlAccess(headers, Renewal(ports, access_to(url, headers), cookies))
+        own = ports.preview_cookies.get(cookie_key(url, headers))
+        return UrlAccess(headers, Renewal(ports, access_to(url, headers), own))
     lender = ports.lenders.at(url) if may_read else None
     if lender is None or not (is_adding or is_own(lender.source, url)):
         return UrlAccess(None, Renewal(ports, NO_ACCESS, None))
