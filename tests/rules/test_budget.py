@@ -8,9 +8,9 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (1_788, 10),
     "storage": (8_694, 40),
-    "actors": (40_009, 177),
+    "actors": (40_008, 177),
     "api": (18_244, 83),
-    "sanderling": (8_850, 43),
+    "sanderling": (8_846, 43),
     "extras/agents": (1_615, 11),
     "extras/apply": (3_054, 16),
     "extras/browser": (3_461, 12),
