@@ -14,7 +14,7 @@ from actors.content import messages
 from actors.content.bodies.frames import cap_content, read_frames
 from actors.content.bodies.text import normalise
 from actors.content.changes.churn import FEW, ChangeVerdict, judge, known_bytes, verdict_if_unchanged, with_digests
-from actors.content.changes.diff import of_change
+from actors.content.changes.diff import of_change, with_prices
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
@@ -141,15 +141,17 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
     if verdict.kind not in {"baseline", "changed", "moved"}:
         return look
     text = event_text(blocks, reading.blocks, look.diff, whole=opened.root.tag == ROOT)
-    return replace(
+    look = replace(
         look,
         content=text.content,
         content_hash=content_hash(text.whole),
         simhash=simhash(text.whole or reading.title),
         truncated=text.truncated,
-        summary="" if look.diff is None else of_change(look.diff, look.weighed, reading.title),
-        changes=() if look.diff is None else kinds_of(look.diff, writing_of(opened.root, reading)),
     )
+    if look.diff is None:
+        return look
+    diff, changes = with_prices(look.diff, kinds_of(look.diff, writing_of(opened.root, reading)))
+    return replace(look, diff=diff, summary=of_change(diff, look.weighed, reading.title), changes=changes)
 
 
 def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: PageMemory) -> messages.PageLook:

@@ -97,8 +97,9 @@ def _with_value(event: ListedEvent, entry: SummaryCandidate) -> tuple[SummaryCan
         return entry, "" if place in event.title else place
     change, entry = min(candidates, key=lambda each: CHANGE_KINDS.index(each[0].kind))
     place = _line(change.path or change.label).removeprefix("$.")
-    says_price = change.kind == "price" and _PRICE.fullmatch(place)
-    return entry, "" if place in event.title or says_price else place
+    if change.kind == "price" and _PRICE.fullmatch(place.rpartition(_DOT)[2]):
+        place = place.rpartition(_DOT)[0]
+    return entry, "" if place in event.title else place
 
 
 def _line(text: str) -> str:

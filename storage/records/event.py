@@ -10,6 +10,7 @@ JPEG or WebP by its own header: a compromised browser may return any bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple, get_args
@@ -73,6 +74,7 @@ ChangeKind = Literal[
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
 
+_CURRENCY, _NO_CENTS = re.compile("[A-Z]{3}"), re.compile(r"\.0+$")
 SIGNS: Final = {"EUR": "€", "GBP": "£", "USD": "$"}
 MOST_CHANGES = 20  # most typed changes of an event; the first ones are kept
 MOST_VALUE_TEXT = 80  # most characters of a value's text or a label
@@ -118,9 +120,16 @@ class Value(Struct, frozen=True, omit_defaults=True):
         return (self.value or self.text,)
 
 
-def with_unit(digits: str, unit: str) -> str:
-    """Return an amount with its unit in English: €12.50, 12.50 SEK, 5 %."""
-    return f"{SIGNS[unit]}{digits}" if unit in SIGNS else f"{digits} {unit}".rstrip()
+def with_unit(digits: str, unit: str, mark: str = ".") -> str:
+    """Return an amount with its unit, a price without empty decimals. mark: of decimals;
+    languages with another than a point write the sign after the amount.
+
+    >>> with_unit("349.00", "GBP"), with_unit("349.00", "GBP", ","), with_unit("12.5", "EUR", ","), with_unit("2.0", "")
+    ('£349', '349 £', '12,5 €', '2.0')
+    """
+    written = (_NO_CENTS.sub("", digits) if _CURRENCY.fullmatch(unit) else digits).replace(".", mark)
+    sign = SIGNS.get(unit, unit)
+    return f"{sign}{written}" if unit in SIGNS and mark == "." else f"{written} {sign}".rstrip()
 
 
 class TypedChange(Struct, frozen=True, omit_defaults=True):

@@ -22,7 +22,20 @@ from msgspec.structs import replace
 
 from actors.content.messages import LONGEST_TEXT, Withheld
 from actors.content.wording.words import CUT, Gap, cut, gaps, line, of_text, spans_of, surplus
-from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
+from storage.records.event import (
+    MOST_SUMMARY,
+    Change,
+    Context,
+    Contexts,
+    Delta,
+    DeltaStats,
+    Diff,
+    Op,
+    Spans,
+    TypedChange,
+    Value,
+    with_unit,
+)
 
 MOST_OPS, MOST_SOUGHT = 400, 60
 MOST_CHARACTERS = 32 * 1024
@@ -30,6 +43,7 @@ MOST_CHARACTERS = 32 * 1024
 
 _SHOWN, _WINDOW, _ALIKE = 8 * 1024, 4, 0.4
 _NOWHERE = Context()
+_OFFERED = re.compile(r"(\d{1,12}(?:\.\d{1,4})?) ([A-Z]{3})")
 
 
 class DiffContexts(Struct, frozen=True):
@@ -199,6 +213,28 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     )
 
 
+def with_prices(diff: Diff, changes: Sequence[TypedChange]) -> tuple[Diff, tuple[TypedChange, ...]]:
+    """Return a difference that writes the prices of offers as people do: "349.00 GBP" is £349."""
+    changed = tuple(map(_priced_change, diff.changed))
+    added, removed = (tuple(map(priced, side)) for side in (diff.added, diff.removed))
+    alone = {*diff.added, *diff.removed, *(side for one in diff.changed for side in (one.before, one.after))}
+
+    def shown(value: Value | UnsetType) -> Value | UnsetType:
+        return replace(value, text=priced(value.text)) if value and value.text in alone else value
+
+    typed = tuple(replace(one, before=shown(one.before), after=shown(one.after)) for one in changes)
+    return replace(diff, changed=changed, added=added, removed=removed), typed
+
+
+def _priced_change(change: Change) -> Change:
+    before, after = priced(change.before), priced(change.after)
+    return Change(before, after, change.context, spans_of(before, after) or UNSET)
+
+
+def priced(text: str) -> str:
+    return with_unit(*found.groups()) if (found := _OFFERED.fullmatch(text)) else text
+
+
 def _moved(went: Sequence[Op], came: Sequence[Op]) -> dict[Op, Op]:
     """Map removed paragraphs to successors in the same (reordered) row, if alike or the only ones there."""
     found: dict[Op, Op] = {}
@@ -277,7 +313,7 @@ def of_change(diff: Diff, weighed: Sequence[Withheld], title: str) -> str:
     entries = list(_entries(diff))
     if not entries:
         return of_text(title)
-    weights = {(row.came, row.text): row.score for row in reversed(weighed)}
+    weights = {(row.came, priced(row.text)): row.score for row in reversed(weighed)}
     return _summary(max(entries, key=lambda entry: _weight(entry, weights)), len(entries), title)
 
 

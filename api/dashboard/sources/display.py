@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from actors.language.speaking import decimal, language, noted, say, say_as, say_many
+from actors.language.speaking import decimal, noted, say, say_as, say_many
 from actors.messages.views import SourceView
 from actors.series import NAMED, Point, Series
 from api.dashboard.drawing import by_utc, named, steps
@@ -340,5 +340,4 @@ def with_unit(digits: str, unit: str, type: str = "money") -> str:
     >>> with_unit("12.50", "EUR"), with_unit("12.50", "SEK"), with_unit("5", "%"), with_unit("2.10", "", "version")
     ('€12.50', '12.50 SEK', '5 %', '2.10')
     """
-    text = digits if type in NAMED else digits.replace(".", say_as("figures", "."))
-    return event.with_unit(text, unit) if language() == "en" else f"{text} {unit}".strip()
+    return event.with_unit(digits, unit, "." if type in NAMED else say_as("figures", "."))

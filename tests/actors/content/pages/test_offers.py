@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from actors.content.messages import PageLook, PageRequest
 from actors.content.pages.offers import MOST_OFFERS, Offer
 from actors.content.pages.page import open_page
 from actors.content.tasks import look_page
+from actors.notification.headline import headline, listed_event
 from storage.records.event import Value
 from tests.support.pages import read_page
 
@@ -101,10 +103,26 @@ def test_a_machine_readable_price_is_a_change_with_its_value() -> None:
     _, second = looks(shop(ld()), shop(ld("39.90")))
     assert second.kind == "changed" and second.diff is not None
     (changed,) = second.diff.changed
-    assert (changed.before, changed.after) == ("49.90 EUR", "39.90 EUR")
+    assert (changed.before, changed.after) == ("€49.90", "€39.90")
+    assert second.delta is not None and second.delta.ops[0].after == "39.90 EUR"  # as the memory has it
     (price,) = second.changes
     assert (price.kind, price.label) == ("price", "Kettle 7 · Price")
     assert isinstance(price.after, Value) and (price.after.number, price.after.unit) == (3990, "EUR")
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"), [("GBP", "£349 → £289"), ("USD", "$349 → $289"), ("SEK", "349 SEK → 289 SEK")]
+)
+def test_a_machine_readable_price_reads_as_people_write_it_on_every_face(currency: str, shown: str) -> None:
+    declared = [ld(price, priceCurrency=currency) for price in ("349.00", "289.00")]
+    _, second = looks(*map(shop, declared))
+    assert second.summary == f"Kettle › Kettle 7 · Price: {shown}"
+    fields = msgspec.to_builtins({"diff": second.diff, "changes": second.changes})
+    event = listed_event(fields | {"title": second.title, "summary": second.summary, "source_url": URL})
+    assert headline(event) == f"{shown} · Kettle 7"
+    (price,) = second.changes
+    assert price.before and price.after and f"{price.before.text} → {price.after.text}" == shown
+    assert (price.after.number, price.after.scale, price.after.unit) == (28900, 2, currency)
 
 
 def test_a_machine_readable_state_is_a_change_of_availability() -> None:
