@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -13,12 +14,12 @@ import click
 
 from actors.messages.requests import DetectRequest, NewSource
 from sanderling.client.lines import Cell, local, moment
-from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_made, print_page
+from sanderling.client.terminal import Audience, Listing, for_a_person, notify, print_json, print_made, print_page
 from sanderling.commands import history, keys
 from sanderling.commands.alerts import true_lines
 from sanderling.commands.backup import sizes
 from sanderling.commands.keys import ALERTS, SOURCES, called, sent, value_of, with_client
-from sanderling.environment import hinted
+from sanderling.environment import environ, hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
 from sanderling.keyring import Names
@@ -299,9 +300,13 @@ async def check(client: Client, *, name: str, wait: bool | None, as_json: bool) 
     elif after["last_error"]:
         click.echo(f"The check failed: {plain(after['last_error'])}.", err=True)
     elif new := after["events"] - before["events"]:
-        click.echo(
-            f"{new} new {'event' if new == 1 else 'events'}: `sanderling events --source {name} -n {new}`", err=True
-        )
+        click.echo(f"{new} new {'event' if new == 1 else 'events'}:", err=True)
+        query = {"order": "desc", "limit": str(min(new, MOST_SHOWN)), "source": path.rpartition("/")[2]}
+        audience = Audience(environ(), None, as_json=False)
+        for event in reversed((await sent(client, "GET", "/v1/events", params=query))["events"]):
+            audience.show(json.dumps(event))
+        if new > MOST_SHOWN:
+            click.echo(f"All of them: `sanderling events --source {name} -n {new}`", err=True)
     else:
         reasons = (await sent(client, "GET", f"{path}/why"))["reasons"]
         says = (local(reason["says"]) for reason in reasons if reason["at"] == after["last_fetch_at"])

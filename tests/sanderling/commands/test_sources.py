@@ -217,6 +217,9 @@ def checked(*statuses: dict[str, Any], refusals: int = 0, after: str = "3") -> t
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(request.method)
+        if request.url.path == "/v1/events":
+            newest = [CHANGED | {"title": f"Change {i}"} for i in range(int(request.url.params["limit"]))]
+            return httpx.Response(200, json={"events": newest})
         if request.method == "GET":
             return httpx.Response(200, json=msgspec.to_builtins(STATUS) | (left.pop(0) if len(left) > 1 else left[0]))
         if asked.count("POST") <= refusals:
@@ -232,13 +235,33 @@ LATER = EARLIER | {"last_fetch_at": "2026-04-21T10:00:00.000Z"}
 HELD = {"says": "21 Apr 2026 10:00 UTC, held: another check follows soon.", "at": LATER["last_fetch_at"]}
 
 
+CHANGED = {
+    "source_type": "html",
+    "source_url": "https://shop.test/",
+    "emitted_at": "2026-04-21T10:00:00.000Z",
+    "summary": "Price: £349 → £289",
+    "diff": {"added": [], "removed": [], "changed": [{"before": "£349", "after": "£289"}]},
+}
+
+
+def test_a_check_prints_the_difference_that_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+    service, _ = checked(EARLIER, EARLIER, LATER | {"events": 4})
+    assert run(sources.check, service, SOURCE.id, "--wait") == Exit.WELL
+    told = capsys.readouterr()
+    assert told.err == "1 new event:\n" and "£349 → £289" in told.out and "Change 0" in told.out
+    service, _ = checked(EARLIER, EARLIER, LATER | {"events": 100})
+    run(sources.check, service, SOURCE.id, "--wait")
+    told = capsys.readouterr()
+    assert told.out.count("Change") == 5 and "-n 97" in told.err
+
+
 @pytest.mark.parametrize(
     ("after", "says", "code"),
     [
         (LATER, "Nothing new.", Exit.WELL),
         (LATER | {"reasons": [HELD]}, "No event: 21 Apr 2026", Exit.WELL),
         (LATER | {"reasons": [HELD | {"at": EARLIER["last_fetch_at"]}]}, "Nothing new.", Exit.WELL),
-        (LATER | {"events": 5}, "2 new events: `sanderling events --source", Exit.WELL),
+        (LATER | {"events": 5}, "2 new events:", Exit.WELL),
         (LATER | {"last_error": "the server answered 500"}, "The check failed: the server answered 500.", Exit.FAILED),
     ],
 )
