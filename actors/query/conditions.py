@@ -48,6 +48,7 @@ _AMOUNT = re.compile(
 )
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
 _CODES, _CURRENCY_WORDS = TABLES["currencies"].split(), TABLES["currency_words"].split()
+_UNITS = TABLES["units"].split()
 _NEXT_CURRENCY = re.compile(rf"\s+(?:{'|'.join(_CODES)}|(?i:{'|'.join(_CURRENCY_WORDS)}))(?![^\s()])")
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _DAYS = re.compile(r"([1-9]\d{0,3})\s?d(?:ays?)?")
@@ -184,14 +185,23 @@ def misspelling(word: str) -> str:
     return f"there is no condition {subject[:40]}: {advice} A text to search for goes in quotation marks"
 
 
-def unknown_currency(node: object, rest: str) -> str:
-    """Return why a price's currency is unknown, or the next word seems to be one; else "". rest: of the query."""
-    if not isinstance(node, Condition) or node.subject != "price" or node.is_share or node.unit in _CODES:
+def unknown_unit(node: object, rest: str) -> str:
+    """Return why a number's unit or a price's currency is unknown, or the next word seems to be one; else "". rest: of
+    the query.
+    """
+    if not isinstance(node, Condition) or node.is_share or node.subject not in {"price", "number"}:
         return ""
-    if node.unit:
+    if node.subject == "number":
+        if not node.unit or node.unit in _UNITS:
+            return ""
+        by_name = {unit.lower(): unit for unit in _UNITS}
+        close = get_close_matches(node.unit.lower(), by_name, 1)
+        advice = f"did you mean {by_name[close[0]]}?" if close else f"there are {', '.join(_UNITS)}"
+        return f"there is no unit {node.unit}: {advice}"
+    if node.unit and node.unit not in _CODES:
         return f"there is no currency {node.unit}: write a code, as in price<300EUR"
     advice = "a currency joins its number, as in price<300EUR. A text to search for goes in quotation marks"
-    return advice if _NEXT_CURRENCY.match(rest) else ""
+    return advice if not node.unit and _NEXT_CURRENCY.match(rest) else ""
 
 
 def _with_amount(condition: Condition) -> Condition:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from actors.query import words
-from actors.query.conditions import BEGINS, Condition, ConditionError, misspelling, read_condition, unknown_currency
+from actors.query.conditions import BEGINS, Condition, ConditionError, misspelling, read_condition, unknown_unit
 from actors.query.words import Language, fold, language
 
 
@@ -164,11 +164,11 @@ _HINTS |= dict.fromkeys("$€£¥", "a currency joins its number, as in price<30
 
 
 class QueryError(Exception):
-    """An invalid query. reason: a sentence. position: the character it refers to, from 0."""
+    """An invalid query. reason: a sentence. position: the character it refers to, from 1."""
 
-    def __init__(self, reason: str, position: int) -> None:
-        super().__init__(f"{reason} (at character {position})")
-        self.reason, self.position = reason, position
+    def __init__(self, reason: str, at: int) -> None:
+        super().__init__(f"{reason} (at character {at + 1})")
+        self.reason, self.position = reason, at + 1
 
 
 def parse(text: str, language_code: str, *, strict: bool = False) -> Query:
@@ -196,7 +196,7 @@ def _tokens(text: str, lang: Language, strict: bool) -> list[_Token]:
         at = match.end()
         token, at = _token(match, text, lang)
         is_word = match.lastgroup == "word" and isinstance(token.node, Word | Phrase)
-        if strict and (advice := misspelling(match[0]) if is_word else unknown_currency(token.node, text[at:])):
+        if strict and (advice := misspelling(match[0]) if is_word else unknown_unit(token.node, text[at:])):
             raise QueryError(advice, match.start())
         terms += sum(1 for _ in units(token.node)) + isinstance(token.node, Condition)
         if terms > MOST_TERMS:

@@ -223,8 +223,8 @@ _TIMES = {word: int(power) for word, power in word_lists("values")["times"].item
 """Powers of ten between an amount and its currency, or after both."""
 _MANY = "|".join(re.escape(word) for word in sorted(_TIMES, key=len, reverse=True))
 _TIMES_AFTER = re.compile(rf"[ \u00a0]?({_MANY})(?![^\W円元원])")
-_UNITS = "GHz MHz GiB MiB TB GB MB kB KB kWh MWh kW MW W kg mg g t km cm mm m ml cl dl l °C °F mAh px dpi".split()  # noqa: SIM905
-_UNIT = re.compile(rf"[ \u00a0]?({'|'.join(_UNITS)})(?!\w)")
+UNITS = "GHz MHz GiB MiB TB GB MB kB KB kWh MWh kW MW W kg mg g t km cm mm m ml cl dl l °C °F mAh px dpi".split()  # noqa: SIM905
+_UNIT = re.compile(rf"[ \u00a0]?({'|'.join(UNITS)})(?!\w)")
 _SHARE_BEFORE, _SHARE = re.compile(r"%[ \u00a0]?$"), re.compile(r"[ \u00a0]?%")
 _CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4])[:.h]([0-5]\d)(?::[0-5]\d)?(?![\d:]|[.,]\d)(?: ?([ap])\.?m\b)?")
 _VERSION = re.compile(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.values.reading import CODES
+from actors.content.values.reading import CODES, UNITS
 from actors.matcher import StandingQueries
 from actors.query import QueryError, Texts, conditions, decode_event, matches, parse
 from actors.query.parts import Match
@@ -233,22 +233,37 @@ def test_a_misspelled_condition_names_its_place(typed: str) -> None:
         ("(price<300 Euros)", "a currency joins its number"),
         ("price.drop>=10 SEK lamp", "a currency joins its number"),
         ("price<300 €", "a currency joins its number"),
+        ("number<5XYZ", "there is no unit XYZ: there are GHz, MHz, GiB"),
+        ("number>=5gb", "there is no unit gb: did you mean GB?"),
+        ("number.drop>=5kgs", "there is no unit kgs: did you mean kg?"),
     ],
 )
-def test_a_price_in_no_currency_and_one_with_its_currency_apart_are_refused(typed: str, advice: str) -> None:
+def test_a_price_in_no_currency_a_number_in_no_unit_and_one_with_its_currency_apart_are_refused(
+    typed: str, advice: str
+) -> None:
     with pytest.raises(QueryError, match=re.escape(advice)):
         parse(typed, "en", strict=True)
     assert typed.endswith("€") or str(parse(typed, "en").root), "a stored query is read as before"
 
 
 @pytest.mark.parametrize(
-    "typed", ["price<300SEK", 'price<300 "euro"', "euro price<300", "price.drop>=10% euro", "price<300EUR euro zone"]
+    "typed",
+    [
+        "price<300SEK",
+        'price<300 "euro"',
+        "euro price<300",
+        "price.drop>=10% euro",
+        "price<300EUR euro zone",
+        "number<5GB",
+        "number<5",
+    ],
 )
 def test_words_beside_a_price_stay_words(typed: str) -> None:
     assert str(parse(typed, "en", strict=True).root)
 
 
-def test_the_currencies_of_queries_are_those_of_values() -> None:
+def test_the_currencies_and_units_of_queries_are_those_of_values() -> None:
+    assert TABLES["units"].split() == UNITS
     assert frozenset(TABLES["currencies"].split()) == CODES
 
 

@@ -98,7 +98,7 @@ async def test_the_volume_is_estimated_from_the_searched_period(house: House, au
 @pytest.mark.parametrize(
     ("change", "status", "where", "says"),
     [
-        ({"filter_query": "a OR"}, 400, "body.filter_query", "(at character 4)"),
+        ({"filter_query": "a OR"}, 400, "body.filter_query", "(at character 5)"),
         ({"filter_query": "x " * 3000}, 400, "body.filter_query", "4096 characters"),
         ({"filter_query": "a OR " * 300 + "b"}, 400, "body.filter_query", "256 words"),
         ({"filter_query": "(" * 100}, 400, "body.filter_query", "32 deep"),

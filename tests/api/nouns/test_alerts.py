@@ -165,7 +165,7 @@ async def test_the_alert_shows_its_first_destinations_mode(client: httpx.AsyncCl
 
 
 @pytest.mark.parametrize(
-    ("query", "position"), [('"open', 0), ("a OR", 4), ("(a", 0), ("a )", 2), ("x " * 3000, 4096), ("(" * 100, 32)]
+    ("query", "position"), [('"open', 1), ("a OR", 5), ("(a", 1), ("a )", 3), ("x " * 3000, 4097), ("(" * 100, 33)]
 )
 async def test_a_query_that_cannot_be_read_is_400_with_its_position(
     client: httpx.AsyncClient, query: str, position: int
