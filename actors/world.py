@@ -49,6 +49,10 @@ class WorkerDied(Exception):
     """A worker process ended during a task (a crash, or its memory limit)."""
 
 
+class WorkerNotStarted(WorkerDied):
+    """No worker process could start, such as under heavy load; the task is not to blame."""
+
+
 class WorkerTooSlow(Exception):
     """A task was still running at its deadline; its worker has been killed."""
 

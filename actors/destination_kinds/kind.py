@@ -26,7 +26,7 @@ from actors.notification.headline import Notification, notification_of
 from actors.notification.message_language import ENGLISH_ONLY, MessageLanguage, MessageLanguages
 from actors.notification.message_template import RenderedMessage, WriteRequest
 from actors.settings import Settings
-from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
+from actors.world import Jail, TaskRefused, WorkerDied, WorkerNotStarted, WorkerTooSlow, World
 from storage.records.alert import Alert
 from storage.records.destination import ADDRESS, Destination, Private
 from storage.records.source import Source
@@ -171,6 +171,8 @@ async def _run_task(
         raise TemplateFailed(error.reason) from None
     except WorkerTooSlow:
         raise TemplateFailed(f"it was not done within {RENDER_TIMEOUT * 1000:g} ms") from None
+    except WorkerNotStarted:
+        raise TemplateFailed("no worker process could start") from None
     except WorkerDied:
         raise TemplateFailed("its worker process ended; the template may take too much memory") from None
 

@@ -81,10 +81,10 @@ class CheckRefused(CheckFailed):
 
 
 class ReadingStopped(CheckFailed):
-    """Reading a body took too much of a worker, which was stopped: the content is unknown."""
+    """Reading a body took too much of a worker, which was stopped, or none could start: the content is unknown."""
 
-    def __init__(self, reason: str, *, too_slow: bool) -> None:
-        super().__init__(Blame.CONTENT, reason)
+    def __init__(self, reason: str, *, too_slow: bool = False, blame: Blame = Blame.CONTENT) -> None:
+        super().__init__(blame, reason)
         self.too_slow = too_slow
 
 

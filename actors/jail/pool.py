@@ -17,7 +17,7 @@ import trio
 from actors.jail.framing import Task
 from actors.jail.parent_process import ParentProcess, WorkerProcess, start
 from actors.settings import wall_limit
-from actors.world import WorkerDied, WorkerTooSlow
+from actors.world import WorkerDied, WorkerNotStarted, WorkerTooSlow
 from supervision import Backoff, Child
 from supervision.policy import next_streak, wait_before
 
@@ -113,7 +113,10 @@ class ProcessJail:
         """
         seconds = self._deadline if deadline is None else deadline
         async with self._limiter:
-            worker = await self._acquire()
+            try:
+                worker = await self._acquire()
+            except WorkerDied as error:
+                raise WorkerNotStarted(str(error)) from None
             self._calls += 1
             try:
                 with trio.fail_after(wall_limit(seconds)):

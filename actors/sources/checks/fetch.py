@@ -25,7 +25,7 @@ from actors.practice import DOCUMENTS, kind_of_url
 from actors.sources.checks.access import Renewal, RequestAccess
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import Hints
-from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
+from actors.world import Jail, TaskRefused, WorkerDied, WorkerNotStarted, WorkerTooSlow
 from storage.records.checks import Note
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
@@ -197,9 +197,12 @@ async def in_jail(
     except WorkerTooSlow:
         reason = "parse_timeout: reading the body took too long and was stopped"
         raise ReadingStopped(reason, too_slow=True) from None
+    except WorkerNotStarted:
+        reason = "parse_not_started: no parser process could start; the machine may be overloaded"
+        raise ReadingStopped(reason, blame=Blame.LOCAL) from None
     except WorkerDied:
         reason = "parse_killed: reading the body took too much memory and was stopped"
-        raise ReadingStopped(reason, too_slow=False) from None
+        raise ReadingStopped(reason) from None
 
 
 def feed_deadline(deadline: float, body: bytes) -> float:

@@ -13,11 +13,13 @@ import pytest
 import trio
 import trio.testing
 
+from actors.egress.failures import Blame, ReadingStopped
 from actors.jail import pool
 from actors.jail.parent_process import ParentProcess
 from actors.jail.pool import MOST_FAILED_STARTS, ProcessJail
 from actors.jail.rights import VIOLATION_EXIT
-from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from actors.sources.checks.fetch import in_jail
+from actors.world import TaskRefused, WorkerDied, WorkerNotStarted, WorkerTooSlow
 from supervision import Child
 from tests.actors.jail.hostile_worker import DEEDS
 from tests.support.children import first_line
@@ -287,12 +289,26 @@ async def test_calls_at_once_are_bounded_by_the_workers() -> None:
 @pytest.mark.parametrize("command", [["/nonexistent/worker"], [sys.executable, "-c", "import sys; sys.exit('no')"]])
 async def test_workers_that_never_start_are_an_error_and_not_a_hang(command: list[str]) -> None:
     async with a_jail(command, wait=False, draw=lambda: 0.0) as jail:
-        with trio.fail_after(HANG), pytest.raises(WorkerDied, match="no worker can be started"):
+        with trio.fail_after(HANG), pytest.raises(WorkerNotStarted, match="no worker can be started"):
             await jail.call("echo", b"")
         with trio.fail_after(HANG), pytest.raises(WorkerDied):
             await jail.call("echo", b"")
         assert jail.statistics().start_error
         assert MOST_FAILED_STARTS == 3
+
+
+async def test_a_worker_that_is_not_up_in_time_has_not_used_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with a_jail(workers=2) as jail:
+        monkeypatch.setattr(pool, "START_WITHIN", 0.0)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(jail.call, "nap", b"60")
+            await until(lambda: jail.statistics().calls == 1)
+            with trio.fail_after(HANG), pytest.raises(WorkerNotStarted, match="not up after 0 s"):
+                await jail.call("echo", b"")
+            with trio.fail_after(HANG), pytest.raises(ReadingStopped, match="parse_not_started") as stopped:
+                await in_jail(jail, "echo", b"", bytes)
+            nursery.cancel_scope.cancel()
+    assert stopped.value.blame is Blame.LOCAL and "memory" not in stopped.value.reason
 
 
 async def test_a_worker_of_another_build_is_not_talked_to() -> None:
