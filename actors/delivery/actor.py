@@ -384,7 +384,21 @@ class DestinationActor:
                 return
             if self._record is not None:
                 attempt = self._world.observer.attempt_test(webhook_id)
-                message.reply.answer(result_of(await self._post(self._record, webhook_id, body, attempt)))
+                answer = await self._post(self._record, webhook_id, body, attempt)
+                retried = await self._retry_now(answer) if answer.delivered else 0
+                message.reply.answer(replace(result_of(answer), retried=retried))
+
+    async def _retry_now(self, answer: Answer) -> int:
+        """End a run of failures after a good test: its deliveries are due now. Return how many were waiting."""
+        now, retried = self._world.now(), 0
+        self._set_status(*lifecycle.after(self._status, answer, now))
+        try:
+            retried = await self._storage.outbox.clamp(self._id, now, lambda _: now, self._storage.lease)
+        except STANDSTILL as error:
+            self._park(error)
+        self._next_due_at = 0.0
+        await self._settle()
+        return retried
 
     # --- delivering ----------------------------------------------------------------------------------------------
 

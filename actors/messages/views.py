@@ -34,6 +34,7 @@ class TestResult(Struct, frozen=True):
     detail: str
     said: str = ""
     """The beginning of the response, control characters escaped."""
+    retried: int = 0  # waiting deliveries that a good test makes due now
 
 
 class PushView(Struct, frozen=True):

@@ -257,9 +257,11 @@ def test_words(found: TestResult) -> str:
     said = " " + say("It said: “%(text)s”", text=found.said[:_EXCERPT]) if found.said else ""
     if found.result == "sent":
         status = str(found.status_code)
-        return (
-            say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=found.latency_ms) + said
+        arrived = say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=found.latency_ms)
+        retried = say_many(
+            "%(count)s waiting delivery is retried now.", "%(count)s waiting deliveries are retried now.", found.retried
         )
+        return f"{arrived}{said}" + (f" {retried}" if found.retried else "")
     ends = say("It would be retried.") if found.result == "retry" else say("It would not be retried.")
     status = "" if found.status_code is None else f"HTTP {found.status_code}, "
     reason = f" {translated(found.detail or '')}." if found.status_code is None else ""

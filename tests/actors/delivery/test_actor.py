@@ -203,6 +203,25 @@ async def test_d12_a_test_takes_the_same_way_and_differs_in_content_only(autojum
     assert await rig.results() == ["sent"]
 
 
+async def test_d12_a_good_test_ends_a_run_of_failures_and_retries_at_once(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500)
+    async with rig.running():
+        await rig.match("hook", "a", "b")
+        await trio.sleep(12 * 3600)
+        assert (hook := await rig.storage.alerts.destination("hook")) and hook.state == "failing"
+        rig.receivers["hook.example"] = answers(200)
+        rig.arrivals.clear()
+        mailbox = rig.registry.mailbox("hook")
+        assert mailbox is not None
+        result = await mailbox.ask(AskForTest)
+        assert (result.result, result.retried) == ("sent", 2)
+        assert (hook := await rig.storage.alerts.destination("hook")) and hook.state == "active"
+        await trio.sleep(1)
+        assert len(rig.arrivals) == 3 and (await rig.results())[-2:] == ["sent", "sent"]
+
+
 @pytest.mark.parametrize(("status", "result"), [(500, "retry"), (410, "terminal")])
 async def test_d12_a_test_that_fails_says_how(autojump_clock: MockClock, status: int, result: str) -> None:
     rig = Rig()

@@ -12,6 +12,7 @@ from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.messages import views, workers
 from actors.messages.workers import OutboxGrew
+from api.dashboard.notifying.destinations import test_words as said_of
 from storage.records.destination import Destination, QuietHours
 from storage.records.identity import Millis, Seq
 from storage.records.source import DESTINATIONS
@@ -134,6 +135,12 @@ async def test_it_is_tested_before_it_is_added(house: House, browser: Browser, s
     assert browser.answer.status_code == 422
     assert "https" in browser.page.xpath("//*[@id='sent']")[0].text_content()
     assert len(sent) == 2
+
+
+def test_a_good_test_says_how_many_deliveries_it_retries() -> None:
+    found = views.TestResult("sent", 200, 12, "")
+    assert said_of(found) == "The test arrived: HTTP 200 after 12 ms."
+    assert said_of(replace(found, retried=2)).endswith("2 waiting deliveries are retried now.")
 
 
 @pytest.mark.parametrize(
