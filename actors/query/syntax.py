@@ -6,7 +6,7 @@
     item    = word | "phrase" | condition | "(" choice ")"
 
 `conditions` defines a condition. OR and AND are operators only in capitals; in quotes they are words. A word may end
-in `*`. Errors give the character where they begin, counted from 0, and a correction. The limits bound the cost of a
+in `*`. Errors give the character where they begin, counted from 1, and a correction. The limits bound the cost of a
 query. Nodes are frozen, comparable, and printable as understood.
 """
 

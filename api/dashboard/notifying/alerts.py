@@ -125,7 +125,7 @@ def fault_of(query: str, language: str) -> Fault | None:
     try:
         parse(query, language, strict=True)
     except QueryError as error:
-        place = min(error.position, len(query))
+        place = min(error.position - 1, len(query))
         return Fault(query[:place], query[place : place + 1] or " ", query[place + 1 :], error.reason)
     except UnknownLanguage:
         pass  # the language's own field reports it
