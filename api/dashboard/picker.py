@@ -15,7 +15,7 @@ from actors.messages.views import ALL, SourceSelection, text_of
 from api.dashboard.screen import Visit
 from api.nouns.sources import MOST_NAMED, every, page
 from storage.records.identity import SourceId
-from storage.records.source import Source
+from storage.records.source import Source, distinct_names
 from supervision import Unanswered
 
 ANSWER_WITHIN = 15.0
@@ -47,7 +47,7 @@ class Picker(NamedTuple):
 async def private_choices(visit: Visit, chosen: Iterable[str]) -> list[tuple[str, str, str]]:
     """Return the private sources to include by name; chosen ones stay, even if they are no longer private."""
     views = (await page(visit, MOST_NAMED, where=SourceSelection(private=True))).views
-    names: dict[str, str] = {each.source.id: each.source.called for each in views}
+    names = distinct_names((each.source.id, each.source.called, each.source.url) for each in views)
     return [(id, name, "") for id, name in ({id: id for id in chosen} | names).items()]
 
 

@@ -36,7 +36,7 @@ from storage.records.alert import Scope
 from storage.records.identity import Millis, SourceId, rfc3339, seconds_of
 from storage.records.revision import Expected, revision_of
 from storage.records.secrecy import where_it_led
-from storage.records.source import OWN_NAMESPACES, RANK, RESTS, Source, SourceRuntime, tag_of
+from storage.records.source import OWN_NAMESPACES, RANK, RESTS, Source, SourceRuntime, distinct_names, tag_of
 from supervision import Reply
 
 AT_ONCE = 8  # concurrent URLs per request: a quarter of the registry's concurrency
@@ -359,19 +359,20 @@ MOST_NAMED = 100  # private sources to list in the details of an alert or a publ
 
 async def private_sources(
     call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
-) -> Mapping[str, Sequence[Source]]:
-    """Return private sources of a scope, `MOST_NAMED` at most: `named`, `included` (by name, or as they were private
-    before), `left_out`, `gone` since the last edit.
+) -> Mapping[str, Sequence[str]]:
+    """Return names of private sources of a scope, `MOST_NAMED` at most: `named`, `included` (by name, or as they were
+    private before), `left_out`, `gone` since the last edit.
     """
     found = (await page(call, MOST_NAMED, where=SourceSelection(private=True))).views
+    names = distinct_names((view.source.id, view.source.called, view.source.url) for view in found)
     since = call.context.private_since
     has = [view for view in found if scope.has(view.source.id, view.source.tags)]
     out = [view for view in has if not scope.includes(view.source.id, since(view.source.id))]
     return {
-        "named": [view.source for view in found if scope.names(view.source.id)],
-        "included": [view.source for view in has if view not in out],
-        "left_out": [view.source for view in out],
-        "gone": [view.source for view in out if has_left(view.source, view.hot)],
+        "named": [names[view.source.id] for view in found if scope.names(view.source.id)],
+        "included": [names[view.source.id] for view in has if view not in out],
+        "left_out": [names[view.source.id] for view in out],
+        "gone": [names[view.source.id] for view in out if has_left(view.source, view.hot)],
     }
 
 

@@ -15,7 +15,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
 from storage.records.identity import rfc3339
 from storage.records.secrecy import plain
-from storage.records.source import tag_of
+from storage.records.source import distinct_names, tag_of
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
@@ -72,9 +72,13 @@ async def create(
 
 
 def _name(says: str, sources: Sequence[Mapping[str, Any]]) -> None:
-    more, names = len(sources) - MOST_NAMED, [plain(keys.called(one) or one["url"]) for one in sources[:MOST_NAMED]]
+    names = distinct_names((one["id"], plain(keys.called(one) or one["url"]), plain(one["url"])) for one in sources)
+    more = len(sources) - MOST_NAMED
     if sources:
-        click.echo(says.format("; ".join(names) + (f"; and {more} more" if more > 0 else "")), err=True)
+        click.echo(
+            says.format("; ".join([*names.values()][:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")),
+            err=True,
+        )
 
 
 @publications.command("list")

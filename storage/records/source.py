@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final, Literal, NamedTuple, NewType, TypeAlias, get_args
 
@@ -354,6 +355,21 @@ def called(title: str, found_title: str, address: str = "") -> str:
     ('Tickets and prices', 'https://shop.example/t')
     """
     return title or found_title or address
+
+
+def distinct_names(sources: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return the names to choose from, by id. sources: id, name and address of each. Equal names show their addresses,
+    and equal addresses their ids.
+
+    >>> distinct_names([("1", "A", "https://a.test/x"), ("2", "A", "https://a.test/y"), ("3", "B", "https://b.test/")])
+    {'1': 'A (a.test/x)', '2': 'A (a.test/y)', '3': 'B'}
+    """
+    rows = [(id, name, url.partition("://")[2].rstrip("/") or url) for id, name, url in sources]
+    names, places = Counter(name for _, name, _ in rows), Counter(row[1:] for row in rows)
+    return {
+        id: name if names[name] == 1 else f"{name} ({place if places[name, place] == 1 else id})"
+        for id, name, place in rows
+    }
 
 
 class Validators(Struct, frozen=True, gc=False):

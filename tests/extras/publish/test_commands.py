@@ -103,6 +103,12 @@ def test_the_private_sources_that_it_leaves_out_are_named(
     assert ("name it with --private" in told) is bool(left_out)
 
 
+def test_private_sources_of_one_title_are_named_with_their_addresses(capsys: pytest.CaptureFixture[str]) -> None:
+    same = [one | {"title": "Members", "url": f"https://club.test/{i}"} for i, one in enumerate(PRIVATE)]
+    run(publications.create, client([], lambda route: same if route.path == "/v1/sources" else None), "Prices")
+    assert "Left out, as they are private: Members (club.test/0); Members (club.test/1)." in capsys.readouterr().err
+
+
 def test_its_private_sources_are_replaced_or_left_out() -> None:
     id, asked = PRIVATE[0]["id"], list[tuple[str, Any]]()
     run(publications.edit, client(asked), RECORD["id"], "--private", id)

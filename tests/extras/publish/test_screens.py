@@ -294,6 +294,20 @@ async def test_the_form_marks_private_sources_and_warns_before_it_publishes_one(
     assert "Private: https://site2.test/feed. Anyone with the address sees the events" in browser.text
 
 
+async def test_private_sources_of_one_title_show_their_addresses(browser: Browser, house: House) -> None:
+    for n in (1, 2, 3):
+        await house.publish("Tariff", source=n)
+        source = replace(a_source(n), title="Members" if n < 3 else "Diary")
+        house.registry.views[source.id] = SourceView(source, SourceRuntime(), private=True)
+    await browser.get("/publications/new")
+    boxes = browser.page.xpath("//fieldset[@id='f-private_source_ids']//label")
+    shown = sorted(" ".join(box.text_content().split()) for box in boxes)
+    assert shown == ["Diary", "Members (site1.test/feed)", "Members (site2.test/feed)"]
+    made = await published(browser, private_source_ids=[a_source_id(1)])
+    await browser.get(f"/publications/{made.id}")
+    assert "private sources: Members (site1.test/feed)." in browser.text
+
+
 async def test_a_last_day_that_has_passed_publishes_nothing(browser: Browser, house: House) -> None:
     await browser.get("/publications/new")
     await browser.submit("/publications/new", {"title": "Prices", "ends_on": "2020-01-01"})
