@@ -49,11 +49,11 @@ def _marks(row: Row, width: int) -> list[ui.Piece]:
 
 COLUMNS = (
     ui.Column("state", 5, lambda row, _: ui.piece(ui.state_of(row)), sort="worst"),
-    ui.Column("hlth", 4, lambda r, _: "" if r["health"] is None else f"{r['health']:.2f}", right=True, sort="health"),
+    ui.Column("health", 6, lambda r, _: "" if r["health"] is None else f"{r['health']:.2f}", right=True, sort="health"),
     ui.Column("rst", 3, lambda row, _: str(min(999, row["restarts"])), right=True, sort="restarts"),
     ui.Column("next", 4, lambda row, at: ui.until(row["next"], at.now), right=True, sort="next"),
     ui.Column("age", 4, lambda row, at: ui.age(row["since"], at.now), right=True, sort="since", from_width=100),
-    ui.Column("mbox", 4, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
+    ui.Column("queue", 5, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
     ui.Column(
         "every", 5, lambda r, _: ui.short(s) if (s := r.get("pace_s")) else "-", right=True, sort="rate", from_width=100
     ),
@@ -68,7 +68,7 @@ def shown_at(width: int) -> Sequence[ui.Column]:
     """Return the narrow columns for a screen width.
 
     >>> [column.head for column in shown_at(80)]
-    ['state', 'hlth', 'rst', 'next']
+    ['state', 'health', 'rst', 'next']
     """
     return list({column.head: column for column in COLUMNS if width >= column.from_width}.values())
 
