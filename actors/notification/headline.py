@@ -118,7 +118,7 @@ def lines_of(event: ListedEvent, name: str = "") -> ItemLines:
     """Return the lines of an event. name: its source's; replaced by the host if it equals the title."""
     shown, title = headline(event, name), _line(event.title)
     diff = part_of(event.diff, Diff)
-    summary = event.summary
+    summary = event.summary.removeprefix(f"{title}: ")  # the line above names the page
     if not event.diff:
         summary = cut(one_line(event.content[: 4 * LONGEST]), LONGEST) if title in ("", shown) else title
     elif diff and CUT not in shown and len(diff.changed) + len([*diff.singles()]) < 2:

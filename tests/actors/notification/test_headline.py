@@ -95,6 +95,12 @@ def test_the_headline_has_the_heaviest_change_and_the_summary_the_others() -> No
     assert lines_of(event, "Shop") == ("Shop", headline(event), "Team · Seats: 10 → 12 (+1 more)")
 
 
+def test_the_line_below_a_headline_does_not_name_the_page_again() -> None:
+    event = a_change(["Dogs need a leash", "Old"], ["Dogs need a short leash", "New"], title="The ferry")
+    assert event.summary.startswith("The ferry: ") and "The ferry" in headline(event)
+    assert lines_of(event, "Shop").summary == event.summary.removeprefix("The ferry: ")
+
+
 def test_a_value_of_json_has_its_path_and_its_source() -> None:
     before, after = '{"name": "Team", "price": 29}', '{"name": "Team", "price": 31}'
     event = a_change([before], [after], [Context(row="plans[Team]")], title="", exact=True)
