@@ -358,17 +358,15 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 def distinct_names(sources: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Return the names to choose from, by id. sources: id, name and address of each. Equal names show their addresses,
-    and equal addresses their ids.
+    """Return the names to choose from, by id; equal ones show their addresses. sources: id, name and address of each.
 
     >>> distinct_names([("1", "A", "https://a.test/x"), ("2", "A", "https://a.test/y"), ("3", "B", "https://b.test/")])
     {'1': 'A (a.test/x)', '2': 'A (a.test/y)', '3': 'B'}
     """
-    rows = [(id, name, url.partition("://")[2].rstrip("/") or url) for id, name, url in sources]
-    names, places = Counter(name for _, name, _ in rows), Counter(row[1:] for row in rows)
+    rows = list(sources)
+    count = Counter(name for _, name, _ in rows)
     return {
-        id: name if names[name] == 1 else f"{name} ({place if places[name, place] == 1 else id})"
-        for id, name, place in rows
+        id: f"{name} ({url.partition('://')[2].rstrip('/')})" if count[name] > 1 else name for id, name, url in rows
     }
 
 

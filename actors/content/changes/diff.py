@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from operator import eq
 from typing import NamedTuple
@@ -199,8 +199,9 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     shown = _DiffBudget()
     altered = [op for op in (*ops, *elsewhere) if op.op == "replace"]
     altered += [Op("replace", to.para, before=op.text, after=to.text, context=to.context) for op, to in moved.items()]
-    pairs = ((shown.cut(str(op.before)), shown.cut(str(op.after)), op.context) for op in altered if shown.room())
-    changed = tuple(Change(old, new, context, spans_of(old, new) or UNSET) for old, new, context in pairs)
+    changed = _changed(
+        (shown.cut(str(op.before)), shown.cut(str(op.after)), op.context) for op in altered if shown.room()
+    )
     added = [(shown.cut(str(op.text)), op.context) for op in came if shown.room()]
     removed = [(shown.cut(str(op.text)), op.context) for op in went if shown.room()]
     contexts = Contexts(*(tuple(context or _NOWHERE for _, context in side) for side in (added, removed)))
@@ -215,20 +216,20 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
 
 def with_prices(diff: Diff, changes: Sequence[TypedChange]) -> tuple[Diff, tuple[TypedChange, ...]]:
     """Return a difference that writes the prices of offers as people do: "349.00 GBP" is £349."""
-    changed = tuple(map(_priced_change, diff.changed))
-    added, removed = (tuple(map(priced, side)) for side in (diff.added, diff.removed))
-    alone = {*diff.added, *diff.removed, *(side for one in diff.changed for side in (one.before, one.after))}
+    sides = (side for one in diff.changed for side in (one.before, one.after))
+    shown = {text: priced(text) for text in (*sides, *diff.added, *diff.removed)}
 
-    def shown(value: Value | UnsetType) -> Value | UnsetType:
-        return replace(value, text=priced(value.text)) if value and value.text in alone else value
+    def typed(value: Value | UnsetType) -> Value | UnsetType:
+        return replace(value, text=shown.get(value.text, value.text)) if value else value
 
-    typed = tuple(replace(one, before=shown(one.before), after=shown(one.after)) for one in changes)
-    return replace(diff, changed=changed, added=added, removed=removed), typed
+    changed = _changed((shown[one.before], shown[one.after], one.context) for one in diff.changed)
+    added, removed = (tuple(shown[text] for text in side) for side in (diff.added, diff.removed))
+    kinds = (replace(one, before=typed(one.before), after=typed(one.after)) for one in changes)
+    return replace(diff, changed=changed, added=added, removed=removed), tuple(kinds)
 
 
-def _priced_change(change: Change) -> Change:
-    before, after = priced(change.before), priced(change.after)
-    return Change(before, after, change.context, spans_of(before, after) or UNSET)
+def _changed(pairs: Iterable[tuple[str, str, Context | UnsetType]]) -> tuple[Change, ...]:
+    return tuple(Change(old, new, context, spans_of(old, new) or UNSET) for old, new, context in pairs)
 
 
 def priced(text: str) -> str:

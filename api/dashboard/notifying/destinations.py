@@ -150,6 +150,7 @@ _OF = {
 }
 
 
+_UNGUESSABLE = "k3f9x2"  # in the example of a field that anyone who guesses its value can read
 NewQuery = texts(alert=40, kind=40, url=2048)  # the fields that a link to the form may fill
 
 
@@ -158,9 +159,10 @@ async def new(visit: Visit) -> Page:
     wanted = visit.draft.value("alert") or query.alert
     alert = await visit.context.storage.alerts.get(wanted) if wanted else None
     zone, kinds = visit.zone.key, visit.context.kinds
-    kind = kinds.get(visit.draft.value("kind") or query.kind or WEBHOOK)
-    url = query.url or (kind and kind.address.default) or None
-    start = NewDestinationForm(url=url, digest_timezone=zone, quiet_timezone=zone, quiet_days=WEEKDAYS)
+    kind = kinds.get(visit.draft.value("kind") or query.kind) or kinds[WEBHOOK]
+    url, secret = query.url or kind.address.default or None, visit.context.world.new_id()[-12:]
+    names = {one.name: one.example.replace(_UNGUESSABLE, secret) for one in kind.fields if _UNGUESSABLE in one.example}
+    start = NewDestinationForm(url=url, options=names, digest_timezone=zone, quiet_timezone=zone, quiet_days=WEEKDAYS)
     more = {
         "alert": alert,
         "included": alert and (await private_sources(visit, alert.scope, alert.has_left))["included"],
@@ -168,7 +170,7 @@ async def new(visit: Visit) -> Page:
         "choices": [] if alert is not None else await alert_choices(visit),
         "families": [(words, [one for one in kinds.values() if one.family == family]) for family, words in FAMILIES],
     }
-    kind, title = kind or kinds[WEBHOOK], say("Add a destination")
+    title = say("Add a destination")
     if kind.id != WEBHOOK:
         title = say("Add a destination: %(kind)s", kind=translated(kind.label))
     return _page(start, title, kind, **more)

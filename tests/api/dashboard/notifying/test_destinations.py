@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -135,6 +136,15 @@ async def test_it_is_tested_before_it_is_added(house: House, browser: Browser, s
     assert browser.answer.status_code == 422
     assert "https" in browser.page.xpath("//*[@id='sent']")[0].text_content()
     assert len(sent) == 2
+
+
+async def test_a_topic_that_nobody_can_guess_is_filled_in(house: House, browser: Browser) -> None:
+    await a_hook(house)
+    topics = set()
+    for _ in range(2):
+        await browser.get(f"/destinations/new?alert={ALERT}&kind=ntfy")
+        topics.add(browser.form("/destinations/new").fields["options.topic"])
+    assert len(topics) == 2 and all(re.fullmatch("prices-[0-9a-f]{12}", topic) for topic in topics)
 
 
 def test_a_good_test_says_how_many_deliveries_it_retries() -> None:

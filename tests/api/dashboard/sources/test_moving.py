@@ -56,6 +56,12 @@ async def test_a_list_is_previewed_before_it_is_added(house: House, browser: Bro
     assert "2 of 2 done: 2 new" in browser.text and not browser.page.xpath("//*[@data-refresh]")
 
 
+async def test_pasted_addresses_are_previewed_too(browser: Browser) -> None:
+    await browser.get("/sources/import")
+    await browser.submit("/sources/look", {"urls": "https://a.test/1\nhttps://b.test/2"})
+    assert "https://a.test/1" in browser.text and "https://b.test/2" in browser.text
+
+
 async def test_a_pasted_list_is_read_alike_and_folders_may_be_left(house: House, browser: Browser) -> None:
     await browser.get("/sources/import")
     await browser.submit("/sources/import/read", {"text": LIST.decode()}, files={"file": ("", b"", "text/plain")})
