@@ -71,7 +71,7 @@ Cost = Callable[[str], float]  # how often a key occurs; only the order of costs
 
 _PREFIX_FACTOR = 8.0  # a prefix occurs more often than a word of its length, and costs more to look up
 
-_cost = attrgetter("cost")
+_cost, _order = attrgetter("cost"), attrgetter("order")
 
 
 class Anchors(NamedTuple):
@@ -236,9 +236,9 @@ class _Table(NamedTuple):
         keys = text.keys(code)
         found: dict[_Entry, None] = {}
         candidates = dict(self.always)
-        for key in _shared_keys(keys, self.sure):
+        for key in keys & self.sure.keys():
             found.update(self.sure[key])
-        for key in _shared_keys(keys, self.maybe):
+        for key in keys & self.maybe.keys():
             candidates.update(self.maybe[key])
         for prefix in self._prefixes(text):
             found.update(self.sure_prefix.get(prefix, ()))
@@ -329,13 +329,13 @@ class StandingQueries:
         if self._texts_seen % _SAMPLE == 1:
             self._learn(text, scopes)
         in_scope = [entry for entry in found if entry.wide is None or not entry.wide.isdisjoint(scopes)]
-        return [entry.id for entry in sorted(in_scope, key=lambda entry: entry.order)]
+        return [entry.id for entry in sorted(in_scope, key=_order)]
 
     def _learn(self, text: AnalysedText | EventSide, scopes: Sequence[str]) -> None:
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._frequency.count(text.keys(code))
         for code, table in self._tables.get(None, {}).items():
-            shared = sorted(_shared_keys(text.keys(code), table.maybe))
+            shared = sorted(text.keys(code) & table.maybe.keys())
             crowded = [key for key in shared if len(table.maybe[key]) >= _CROWD]
             for entry in [entry for key in crowded for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
                 # Under rarer anchors if it has some, else at the end of its row, so that others get a turn.
@@ -348,13 +348,6 @@ class StandingQueries:
 
     def __len__(self) -> int:
         return len(self._entries)
-
-
-def _shared_keys(keys: frozenset[str], table: dict[str, dict[_Entry, None]]) -> list[str]:
-    """Return the keys in both, iterating over the shorter side."""
-    if len(keys) < len(table):
-        return [key for key in keys if key in table]
-    return [key for key in table if key in keys]
 
 
 class Audience:

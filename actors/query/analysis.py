@@ -1,7 +1,7 @@
 """A text for queries, analysed once for all of them and only as far as needed, with places in the original.
 
-The keys of a text decide most queries; they are made per language, from the distinct chunks only. Positions are made
-when a text has all words of a phrase, the words themselves when a query has a prefix.
+The keys of a text decide most queries; they are made per language, from the distinct chunks only. Places are found
+when a text has all words of a phrase, of these words alone; the words themselves when a query has a prefix.
 
 Words are found in the plain form of a text, which may be shorter or longer. So the text is cut into clusters (a
 character with its marks and hidden characters), which are converted to plain form one by one; composition never crosses
@@ -13,19 +13,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, count, pairwise, product
 from typing import NamedTuple
 from unicodedata import normalize
 
 from actors.query import words
 from actors.query.conditions import NO_FACTS, Condition, Facts
-from actors.query.syntax import Phrase, Prefix, Unit
+from actors.query.syntax import Phrase, Prefix, Step, Unit
 from actors.query.words import MARKS, Language, fold, language
-
-Positions = Mapping[str, list[tuple[int, int]]]
-"""By key: its occurrences, as the position of its first word and the one after its last."""
 
 _CACHE_SIZE = 100_000
 
@@ -46,7 +43,8 @@ class AnalysedText:
         self._parts = tuple(words.chunks(words.plain(part)) for part in parts)
         self._chunks = tuple({chunk: None for part in self._parts for chunk in part})
         self._keys: dict[str, frozenset[str]] = {}
-        self._positions: dict[str, Positions] = {}
+        self._by_key: dict[str, dict[str, list[str]]] = {}
+        """The chunks with each key, by language."""
 
     def keys(self, code: str) -> frozenset[str]:
         keys = self._keys.get(code)
@@ -59,7 +57,7 @@ class AnalysedText:
     @cached_property
     def folded(self) -> list[str]:
         """Every distinct word without accents, sorted, for prefix lookups."""
-        return sorted({fold(word) for chunk in self._chunks for word in _words_of(chunk)})
+        return sorted({fold(word) for chunk in self._chunks for word, _, _ in _places_in(chunk)})
 
     def has_prefix(self, prefix: str) -> bool:
         at = bisect_left(self.folded, prefix)
@@ -93,7 +91,17 @@ class AnalysedText:
         for step in phrase.steps:
             if not any(all(self.has(unit, code) for unit in path) for path in step):
                 return False
-        return bool(self.spans(phrase, code))
+        return all(self._touch(*pair, code) for pair in pairwise(phrase.steps)) and bool(self.spans(phrase, code))
+
+    def _touch(self, first: Step, then: Step, code: str) -> bool:
+        """Return whether two steps can be side by side: a cheap test that decides most phrases."""
+        left = {chunk for path in first for chunk in self._chunks_of(path[-1], code)}
+        right = {chunk for path in then for chunk in self._chunks_of(path[0], code)}
+        return not left.isdisjoint(right) or any(pair in self._neighbours for pair in product(left, right))
+
+    @cached_property
+    def _neighbours(self) -> frozenset[tuple[str, str]]:
+        return frozenset(chain.from_iterable(map(pairwise, self._parts)))
 
     def spans(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
         """Return the occurrences of a word or phrase: its first word and after its last; one for each end."""
@@ -116,52 +124,46 @@ class AnalysedText:
         return sorted((first_word, end) for end, first_word in (ends or {}).items())
 
     def _occurrences(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
+        for chunk in self._chunks_of(unit, code):
+            for word, start, end in _places_in(chunk):
+                if _is(unit, word, code):
+                    yield from ((at + start, at + end) for at in self._starts[chunk])
+
+    def _chunks_of(self, unit: Unit, code: str) -> Iterable[str]:
+        """Return the chunks that may contain a word."""
         if isinstance(unit, Prefix):
-            for word, places in self._positions_of("").items():
-                if fold(word).startswith(unit.text):
-                    yield from places
-            return
-        positions = self._positions_of(code)
-        for key in unit.keys:
-            yield from positions.get(key, ())
+            return self._chunks
+        by_key = self._by_key.get(code)
+        if by_key is None:
+            by_key, known_keys = self._by_key.setdefault(code, defaultdict(list)), _known_keys(code)
+            for chunk in self._chunks:
+                for key in known_keys[chunk]:
+                    by_key[key].append(chunk)
+        return dict.fromkeys(chunk for key in unit.keys for chunk in by_key.get(key, ()))
 
-    def _positions_of(self, code: str) -> Positions:
-        """Return the places of every key in a language, or of every word if the code is empty."""
-        found = self._positions.get(code)
-        if found is None:
-            found = self._positions[code] = (
-                self._positions_by_key(language(code)) if code else self._positions_by_word()
-            )
-        return found
-
-    def _positions_by_key(self, lang: Language) -> Positions:
-        positions: dict[str, list[tuple[int, int]]] = {}
-        for word, places in self._positions_of("").items():
-            for key in lang.keys(word):
-                positions[key] = [*positions[key], *places] if key in positions else places
-        return positions
-
-    def _positions_by_word(self) -> Positions:
-        positions: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        at = 0
+    @cached_property
+    def _starts(self) -> Mapping[str, Sequence[int]]:
+        """The positions of each chunk's first words."""
+        starts, at = defaultdict[str, list[int]](list), 0
         for part in self._parts:
             for chunk in part:
-                row, readings = words.shape(chunk)
-                start = at
-                for word in row:
-                    positions[word].append((at, at + 1))
-                    at += 1
-                for reading in readings:
-                    positions[reading.word].append((start + reading.start, start + reading.end))
+                starts[chunk].append(at)
+                at += len(words.shape(chunk).row)
             at += 1  # a gap that no phrase crosses
-        return positions
+        return starts
 
 
-def _words_of(chunk: str) -> Iterator[str]:
+def _places_in(chunk: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of a chunk, its place in the row, and the one after it."""
     row, readings = words.shape(chunk)
-    yield from row
-    for reading in readings:
-        yield reading.word
+    yield from zip(row, count(), count(1))
+    yield from (reading[:3] for reading in readings)
+
+
+def _is(unit: Unit, word: str, code: str) -> bool:
+    if isinstance(unit, Prefix):
+        return fold(word).startswith(unit.text)
+    return not frozenset(unit.keys).isdisjoint(language(code).keys(word))
 
 
 class _KnownKeys(dict[str, tuple[str, ...]]):
@@ -171,7 +173,7 @@ class _KnownKeys(dict[str, tuple[str, ...]]):
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if len(self) >= _CACHE_SIZE:
             self.clear()
-        keys = tuple(dict.fromkeys(key for word in _words_of(chunk) for key in self._lang.keys(word)))
+        keys = tuple(dict.fromkeys(key for word, _, _ in _places_in(chunk) for key in self._lang.keys(word)))
         if len(chunk) <= words.LONGEST:
             self[chunk] = keys
         return keys

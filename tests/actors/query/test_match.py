@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.query import AnalysedText, matches, parse
+from actors.query.syntax import Phrase
 
 
 def finds(query: str, text: str, language: str = "sv") -> bool:
@@ -162,3 +163,28 @@ def test_any_stretch_of_a_text_is_found_as_a_phrase(before: list[str], stretch: 
 def test_any_text_can_be_analysed_and_exclusion_is_the_opposite(text: str, language: str) -> None:
     for query in ("a", '"a b"', "ab*"):
         assert finds(query, text, language) is not finds(f"-({query})", text, language)
+
+
+PIECES = st.sampled_from(
+    ["e-post", "epost", "e", "post", "ny", "nya", "東京都", "京", "U.S.A.", "usa", "3,14", ".net", "c++"]
+)
+PARTS = st.lists(st.lists(PIECES, max_size=6).map(" ".join), min_size=1, max_size=2)
+PHRASES = st.builds(
+    lambda words, last: " ".join([*words, last]),
+    st.lists(PIECES.filter(lambda piece: piece != "東京都"), min_size=1, max_size=3),
+    st.sampled_from(["epost", "京", "po*", "ny*"]),
+)
+
+
+@given(PARTS, PHRASES, st.sampled_from(["sv", "simple"]))
+def test_a_phrase_is_found_exactly_where_it_has_places(parts: list[str], phrase: str, language: str) -> None:
+    """The cheap test of neighbours rejects no phrase that the search for its places finds."""
+    text, query = AnalysedText(*parts), parse(f'"{phrase}"', language)
+    assert isinstance(query.root, Phrase)
+    assert matches(query, text) is bool(text.spans(query.root, language))
+
+
+def test_a_phrase_whose_words_are_apart_needs_no_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = AnalysedText("plan", "price of a plan")
+    monkeypatch.setattr(AnalysedText, "spans", None)
+    assert not matches(parse('"price plan"', "simple"), text)
