@@ -222,8 +222,10 @@ class Child:
             self.become(State.STARTING, self.began)
         return self._scope
 
-    def _end_run(self, crash: Crash | None) -> float | None:
+    def _end_run(self, crash: Crash | None, *, was_cancelled: bool) -> float | None:
         """Return the seconds to rest before the next life, None if this was the last in this task."""
+        if crash is None and was_cancelled and not (self.stop_requested or self._restart_requested):
+            crash = describe(NotReady(f"not ready within {self.spec.ready_within:g} s"))
         self._stopping, self.subtree = None, None
         if self.spec.mailbox is not None:
             self.spec.mailbox.fail_questions(f"{self.path} ended before answering", for_good=False)
@@ -269,7 +271,18 @@ async def run_child(child: Child) -> None:
     child.task = trio.lowlevel.current_task()
     try:
         while not child.stop_requested:
-            if (wait := child._end_run(await _run_once(child))) is None:
+            crash = None
+            try:
+                with child._begin_run() as scope:
+                    try:
+                        await child.spec.run(child)
+                    except Exception as error:
+                        crash = describe(error, skip=1)
+            except Exception as error:
+                # A nursery inside the child can end in a group of Cancelled and ValueError. That group is no Exception
+                # and passes the clause above; the scope removes its Cancelled and raises the rest, which arrives here.
+                crash = describe(error, skip=1)
+            if (wait := child._end_run(crash, was_cancelled=scope.cancelled_caught)) is None:
                 return
             if wait > 0:
                 with child._begin_wait(wait):
@@ -278,24 +291,6 @@ async def run_child(child: Child) -> None:
                 await trio.lowlevel.cancel_shielded_checkpoint()
     finally:
         child._close()
-
-
-async def _run_once(child: Child) -> Crash | None:
-    """Run the child once; return its crash, None if it returned or was cancelled without a fault."""
-    crash = None
-    try:
-        with child._begin_run() as scope:
-            try:
-                await child.spec.run(child)
-            except Exception as error:
-                crash = describe(error, skip=1)
-    except Exception as error:
-        # A nursery inside the child can end in a group of Cancelled and ValueError. That group is not an Exception and
-        # passes the clause above; the scope removes its Cancelled and raises the rest, which arrives here.
-        crash = describe(error, skip=1)
-    if crash is None and scope.cancelled_caught and not (child.stop_requested or child._restart_requested):
-        crash = describe(NotReady(f"not ready within {child.spec.ready_within:g} s"))
-    return crash
 
 
 class Tree:

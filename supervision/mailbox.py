@@ -20,6 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import trio
 
 from supervision.errors import Unanswered
+from supervision.sleeper import Sleeper
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -127,7 +128,8 @@ class Mailbox(Generic[T]):
     """
 
     __slots__ = (
-        "_first", "_full", "_has_no_reader", "_questions", "_receive", "_received", "_send", "_sent", "bound", "name",
+        "_first", "_full", "_has_no_reader", "_questions", "_receive", "_received", "_send", "_sent", "_sleeper",
+        "bound", "name",
     )  # fmt: skip
 
     def __init__(self, name: str, bound: int) -> None:
@@ -137,6 +139,7 @@ class Mailbox(Generic[T]):
         self._send: trio.MemorySendChannel[T | _Question] | None = None
         self._receive: trio.MemoryReceiveChannel[T | _Question] | None = None
         self._first: trio.Event | None = None
+        self._sleeper: Sleeper | None = None
         self._questions: dict[Reply[Any], None] | None = None
         self._sent = self._received = self._full = 0
         self._has_no_reader = False
@@ -164,6 +167,22 @@ class Mailbox(Generic[T]):
                 return self.receive_nowait()
         assert self._receive is not None
         return self._unwrapped(await self._receive.receive())
+
+    async def receive_by(self, deadline: float) -> T | None:
+        """Take the oldest message, waiting for one until a time of Trio's clock. None: there was none."""
+        if self._receive is None and self._sleeper is None:
+            self._has_no_reader = False
+            self._sleeper = Sleeper()
+            try:
+                await self._sleeper.sleep_until(deadline)
+                return self.receive_nowait()
+            except trio.WouldBlock:
+                return None
+            finally:
+                self._sleeper = None
+        with trio.CancelScope(deadline=deadline):
+            return await self.receive()
+        return None
 
     def receive_nowait(self) -> T:
         """Take the oldest message. Raises trio.WouldBlock if there is none."""
@@ -232,6 +251,8 @@ class Mailbox(Generic[T]):
     def _sender(self) -> trio.MemorySendChannel[T | _Question]:
         if self._send is None:
             self._send, self._receive = trio.open_memory_channel(self.bound)
+            if self._sleeper is not None:
+                self._sleeper.wake()
             if self._first is not None:
                 self._first.set()
                 self._first = None

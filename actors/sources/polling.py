@@ -334,9 +334,7 @@ class PolledSource:
         try:
             if hot.health.down_since is not None:
                 return await self._failure_timer.sleep(wait, self._send_notices)
-            with trio.CancelScope(deadline=live.sleeps_until):
-                return await live.mailbox.receive()
-            return None
+            return await live.mailbox.receive_by(live.sleeps_until)
         finally:
             live.sleeps_until = None
             step, due = steps.take_step(), live.hot.next_look_at
