@@ -33,8 +33,8 @@ SECONDS = size(1.0, 0.1)
 Figures = dict[str, float]
 TOPIC = Topic(
     "The actor runtime",
-    "The limit is bare Trio, each part in its own interpreter, with the service's garbage collection; what only "
-    "computes is measured in processor time, lags in real time.",
+    "The limit is bare Trio, each part in an interpreter of its own; what only computes is measured in processor time, "
+    "lags in real time.",
     ("supervision",),
     {
         "memory": Figure("a parked actor with mailbox and state", "KB", "<= 12 KB"),
@@ -230,5 +230,5 @@ def rows() -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(*COLLECT)
+    gc.set_threshold(*COLLECT)  # as the service does
     print(json.dumps(trio.run(PARTS[sys.argv[1]])))

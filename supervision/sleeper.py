@@ -1,6 +1,4 @@
-"""Sleep until a time or a wake-up, by a heap and one task for all. A cancel scope for each sleeper takes 1 KB and 8 us,
-twice: at its start and at its end.
-"""
+"""Sleep until a time or a wake-up. One task and a heap serve all sleepers: a cancel scope for each takes 1 KB."""
 
 from __future__ import annotations
 
@@ -10,16 +8,16 @@ from heapq import heapify, heappop, heappush
 import trio
 from trio.lowlevel import Abort, RunVar, Task, current_task, reschedule, spawn_system_task, wait_task_rescheduled
 
-LEAST = 1000  # entries that the heap may have before it is searched for those of sleepers that were woken
+LEAST = 1000  # entries before the heap is first searched for sleepers that woke early
 
 
 class Sleeper:
-    """The sleep of one task."""
+    """One sleep of the current task."""
 
     __slots__ = ("task",)
 
     def __init__(self) -> None:
-        self.task: Task | None = None
+        self.task: Task | None = current_task()
 
     def wake(self) -> None:
         """End the sleep. Idempotent."""
@@ -29,9 +27,7 @@ class Sleeper:
 
     async def sleep_until(self, deadline: float) -> None:
         """Sleep until `wake()`, or until a time of Trio's clock."""
-        self.task = current_task()
-        timers = _TIMERS.get(None) or _start_timers()
-        timers.add(deadline, self)
+        (_TIMERS.get() or _Timers()).add(deadline, self)
         await wait_task_rescheduled(self._abort)
 
     def _abort(self, _raise_cancel: object) -> Abort:
@@ -42,8 +38,9 @@ class Sleeper:
 class _Timers:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Sleeper]] = []
-        self._count, self._most = 0, LEAST
-        self._scope = trio.CancelScope()
+        self._count, self._most, self._scope = 0, LEAST, trio.CancelScope()
+        _TIMERS.set(self)
+        spawn_system_task(self._run, name="timers")
 
     def add(self, deadline: float, sleeper: Sleeper) -> None:
         if len(self._heap) >= self._most:
@@ -55,20 +52,12 @@ class _Timers:
         if self._heap[0][2] is sleeper:
             self._scope.deadline = deadline
 
-    async def run(self) -> None:
+    async def _run(self) -> None:
         while True:
             with trio.CancelScope(deadline=self._heap[0][0] if self._heap else math.inf) as self._scope:
                 await trio.sleep_forever()
-            now = trio.current_time()
-            while self._heap and self._heap[0][0] <= now:
+            while self._heap and self._heap[0][0] <= trio.current_time():
                 heappop(self._heap)[2].wake()
 
 
 _TIMERS: RunVar[_Timers | None] = RunVar("timers", None)
-
-
-def _start_timers() -> _Timers:
-    timers = _Timers()
-    _TIMERS.set(timers)
-    spawn_system_task(timers.run, name="timers")
-    return timers

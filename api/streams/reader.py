@@ -16,7 +16,7 @@ searches together use one worker. Short events, such as most live ones, are anal
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -178,17 +178,19 @@ class EventFilter:
         """Return how many of the first events to filter at once; 0 only if there are none."""
         return portion(events, self.turn) if self.reads_text else min(len(events), self.turn)
 
-    async def sift(self, events: Sequence[Stored]) -> Sequence[bool]:
-        """Return whether each event, which has passed `where`, passes. Pass at most a `portion`. Raises Overloaded."""
+    async def sift(self, events: Sequence[Stored]) -> Iterable[bool]:
+        """Return whether each event, which has passed `where`, passes; lazily unless text is read, as a reader takes a
+        few of many. Pass at most a `portion`. Raises Overloaded.
+        """
         if self.everything:
-            return [event.kind != Kind.HEARTBEAT for event in events]
+            return (event.kind != Kind.HEARTBEAT for event in events)
         if not self.reads_text:
-            return [self._admits_kind(event) for event in events]
+            return map(self._admits_kind, events)
         return await self.texts.found([(event, self._asks(event)) for event in events])
 
     async def admits(self, event: Stored) -> bool:
         """Return whether an event passes. Raises Overloaded."""
-        return self.where.admits(event) and (await self.sift((event,)))[0]
+        return self.where.admits(event) and all(await self.sift((event,)))
 
     def admits_unread(self, event: Stored) -> bool:
         """Return whether an event passes. Only for filters that read no text."""

@@ -95,7 +95,7 @@ class Pages:
 
     def get(self, connection: Connection, seq: Seq) -> Stored | None:
         row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
-        return None if row is None else _stored(connection, self._ids, row)
+        return None if row is None else _stored(connection, self._ids, [row])[0]
 
     def bounds(self, connection: Connection) -> Bounds:
         return bounds(connection, self._known)
@@ -128,7 +128,7 @@ class _Scan:
                     if filters:
                         events = list(islice(self._filtered(rows), self._limit - len(found)))
                     else:
-                        events = [_stored(self._connection, self._ids, row) for row in rows]
+                        events = _stored(self._connection, self._ids, rows)
                     found += events
                     size += sum([len(event.body) for event in events])
                     if len(found) >= self._limit or size >= SIZE:
@@ -140,8 +140,7 @@ class _Scan:
         return found, at
 
     def _filtered(self, rows: Sequence[EventRow]) -> Iterator[Stored]:
-        for row in rows:
-            event = _stored(self._connection, self._ids, row)
+        for event in _stored(self._connection, self._ids, rows):
             if not self._columns.admits(event):
                 continue
             try:
@@ -189,12 +188,13 @@ def stored(seq: int, source: str, kind: int, codec: int, body: bytes) -> Stored:
     return Stored(Seq(seq), SourceId(source), kind, body)
 
 
-def _stored(connection: Connection, ids: dict[int, SourceId], row: EventRow) -> Stored:
-    seq, number, kind, codec, body = row
-    if (source := ids.get(number)) is None:
-        (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
-        ids[number] = source
-    return stored(seq, source, kind, codec, body)
+def _stored(connection: Connection, ids: dict[int, SourceId], rows: Sequence[EventRow]) -> list[Stored]:
+    for number in {row[1] for row in rows} - ids.keys():
+        (ids[number],) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
+    return [  # without a call for each: a replay reads 250,000 in a second
+        stored(seq, ids[number], kind, codec, body) if codec else tuple.__new__(Stored, (seq, ids[number], kind, body))
+        for seq, number, kind, codec, body in rows
+    ]
 
 
 _OURS: Final = (
