@@ -49,7 +49,7 @@ def _marks(row: Row, width: int) -> list[ui.Piece]:
 
 COLUMNS = (
     ui.Column("state", 5, lambda row, _: ui.piece(ui.state_of(row)), sort="worst"),
-    ui.Column("health", 6, lambda r, _: "" if r["health"] is None else f"{r['health']:.2f}", right=True, sort="health"),
+    ui.Column("hlth", 4, lambda r, _: "" if r["health"] is None else f"{r['health']:.2f}", right=True, sort="health"),
     ui.Column("rst", 3, lambda row, _: str(min(999, row["restarts"])), right=True, sort="restarts"),
     ui.Column("next", 4, lambda row, at: ui.until(row["next"], at.now), right=True, sort="next"),
     ui.Column("age", 4, lambda row, at: ui.age(row["since"], at.now), right=True, sort="since", from_width=100),
@@ -68,7 +68,7 @@ def shown_at(width: int) -> Sequence[ui.Column]:
     """Return the narrow columns for a screen width.
 
     >>> [column.head for column in shown_at(80)]
-    ['state', 'health', 'rst', 'next']
+    ['state', 'hlth', 'rst', 'next']
     """
     return list({column.head: column for column in COLUMNS if width >= column.from_width}.values())
 

@@ -37,7 +37,7 @@ async def test_a_phone_service_works_with_the_fields_of_its_form(house: House, b
     assert {"url", "options.priority", "label"} <= folded and "options.topic" not in folded
     (token,) = browser.page.xpath("//input[@name='options.token']")
     assert token.get("type") == "password"
-    await browser.submit("/destinations/new", {"url": "https://other.test"})
+    await browser.submit("/destinations/new", {"url": "https://other.test", "options.topic": ""})
     assert "Topic is needed" in wrong_at(browser, "options.topic")
     assert "subscribe to a topic" in browser.text
     more = {"options.topic": "prices", "options.token": "k3y0fNtfy", "options.priority": "4"}

@@ -78,9 +78,9 @@ def test_a_part_shows_more_step_by_step() -> None:
 @pytest.mark.parametrize(
     ("width", "heads"),
     [
-        (80, "state health rst next name last error"),
-        (100, "state health rst next age queue every name last error"),
-        (120, "state health rst next age queue every last checks name last error"),
+        (80, "state hlth rst next name last error"),
+        (100, "state hlth rst next age queue every name last error"),
+        (120, "state hlth rst next age queue every last checks name last error"),
     ],
 )
 def test_a_wider_screen_has_more_columns(width: int, heads: str) -> None:
