@@ -390,13 +390,12 @@ class DestinationActor:
 
     async def _retry_now(self, answer: Answer) -> int:
         """End a run of failures after a good test: its deliveries are due now. Return how many were waiting."""
-        now, retried = self._world.now(), 0
+        now, retried, self._next_due_at = self._world.now(), 0, 0.0  # look again what is due
         self._set_status(*lifecycle.after(self._status, answer, now))
         try:
             retried = await self._storage.outbox.clamp(self._id, now, lambda _: now, self._storage.lease)
         except STANDSTILL as error:
             self._park(error)
-        self._next_due_at = 0.0
         await self._settle()
         return retried
 
