@@ -68,14 +68,14 @@ def test_a_link_becomes_a_watching_alert_on_one_form(tab: Tab, service: Service,
     page = origin.page(place, "Copper kettle", ["It whistles a low note.", "Price: £349.00"])
     hook = f"/told/{script}"
     origin.says[hook] = Answer("thank you")
-    tab.open("/system").fill(urls=page).press("Watch").sees("£349.00")
+    tab.open("/system").fill(urls=page).press("Watch").sees("£349")
     assert tab.page.locator("[name=when]").input_value() == "below"
     assert tab.page.locator("[name=than]").input_value() == "349.00"
     tab.fill(than="cheap").page.locator("[name=deliver]").select_option("url")
     tab.press("Start").sees("Enter an amount, such as 300.")
     if script:
         assert axe.check(tab) == []
-    tab.sees("£349.00")
+    tab.sees("£349")
     tab.fill(than="300", url=origin.url + hook).press("Start").sees("Its matches go to")
     source = tab.path.partition("#")[0]
     assert source.startswith("/sources/")
@@ -84,7 +84,7 @@ def test_a_link_becomes_a_watching_alert_on_one_form(tab: Tab, service: Service,
     origin.page(place, "Copper kettle", ["It whistles a low note.", "Price: £289.00"])
     service.look(source.rpartition("/")[2])
     wait_until(lambda: any(path == hook for path, _ in origin.taken))
-    tab.open(source).sees("£349.00")
+    tab.open(source).sees("£349")
 
 
 def test_a_list_of_feeds_is_imported(tab: Tab, origin: Origin, script: bool) -> None:
