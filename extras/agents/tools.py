@@ -117,7 +117,7 @@ async def _changes(api: Service, asked: Since) -> Result:
     if page["retention_clamped"]:
         said = f"What is older than {page['window_from']} has been deleted.\n{said}"
     text = f"{said}\nnext: {last}" + (" (there is more: call again with since=next)" if more else "")
-    return Result(text, {"next": last, "more": more, "events": [_brief(one) for one in events[: told.shown]]})
+    return Result(text, {"next": last, "more": more, "events": [_brief(event) for event in events[: told.shown]]})
 
 
 async def _search(api: Service, asked: Search) -> Result:

@@ -116,7 +116,9 @@ async def people_of(client: WaitingClient) -> list[PersonStep]:
     found = []
     for path in ("/v1/invitations", "/v1/people"):
         records = (await client.ask("GET", path, params={"limit": PAGE})).json()
-        found += [PersonStep(one["email"], one["role"], one["role"], f"{path}/{one['id']}") for one in records]
+        found += [
+            PersonStep(record["email"], record["role"], record["role"], f"{path}/{record['id']}") for record in records
+        ]
     return [one for one in found if one.email]
 
 

@@ -129,7 +129,7 @@ class Matches:
     ) -> None:
         self._kind = kind
         natural: Callable[[DesiredRecord], object] = lambda one: kind.natural(one.name, one.values)  # noqa: E731
-        self.ours = [one for one in there if one.mark is not None and one.mark.workspace == workspace]
+        self.ours = [record for record in there if record.mark is not None and record.mark.workspace == workspace]
         self.found: dict[str, ServiceRecord] = {}
         if kind.unique:
             self._take(wanted, _by(there, lambda one: kind.natural("", one.values)), natural)
@@ -138,7 +138,7 @@ class Matches:
             self._take(wanted, ours, lambda one: (one.name, self._fixed(one.values)))
             free = self._free(self.ours)
             self._take(wanted, _by(free, lambda one: kind.natural(one.known_as, one.values)), natural)
-            for some in (self._free(free), [one for one in there if one.mark is None]):
+            for some in (self._free(free), [record for record in there if record.mark is None]):
                 alike = _by(some, lambda one: kind.alike("", one.values))
                 self._take(wanted, alike, lambda one: kind.alike(one.name, one.values))
         self.left = self._free(self.ours)
@@ -149,13 +149,13 @@ class Matches:
         there: Mapping[object, list[ServiceRecord]],
         key: Callable[[DesiredRecord], object],
     ) -> None:
-        for one in wanted:
-            if one.name not in self.found and (some := there.get(key(one))):
-                self.found[one.name] = some.pop(0)
+        for record in wanted:
+            if record.name not in self.found and (some := there.get(key(record))):
+                self.found[record.name] = some.pop(0)
 
     def _free(self, there: Iterable[ServiceRecord]) -> list[ServiceRecord]:
         taken = {one.record.id for one in self.found.values()}
-        return [one for one in there if one.record.id not in taken]
+        return [record for record in there if record.record.id not in taken]
 
     def _fixed(self, values: Values) -> tuple[object, ...]:
         return tuple(values.get(name) for name in self._kind.fixed)
@@ -163,8 +163,8 @@ class Matches:
 
 def _by(there: Sequence[ServiceRecord], key: Callable[[ServiceRecord], object]) -> Mapping[object, list[ServiceRecord]]:
     found = defaultdict[object, list[ServiceRecord]](list)
-    for one in sorted(there, key=lambda one: (one.record.created_at, one.record.id)):
-        found[key(one)].append(one)
+    for record in sorted(there, key=lambda record: (record.record.created_at, record.record.id)):
+        found[key(record)].append(record)
     return found
 
 
@@ -287,11 +287,11 @@ class _Planner:
 
     def _refuse_twins(self, kind: Kind, wanted: Sequence[DesiredRecord]) -> None:
         seen = dict[object, str]()
-        for one in wanted if kind.unique else ():
-            key = kind.natural(one.name, one.values)
+        for record in wanted if kind.unique else ():
+            key = kind.natural(record.name, record.values)
             if key in seen:
-                self._fault(kind, one.name, kind.twins.format(seen[key]))
-            seen[key] = one.name
+                self._fault(kind, record.name, kind.twins.format(seen[key]))
+            seen[key] = record.name
 
     def _make(self, kind: Kind, wanted: DesiredRecord, old: ServiceRecord | None) -> None:
         for name, secret in wanted.secrets.items():
@@ -303,7 +303,7 @@ class _Planner:
         mark = there.mark
         changes = [*changes_of(kind, wanted, there, self.names), *self._secrets(kind, wanted, there)]
         if wanted.values.get("enabled") and "enabled" not in there.values:  # the service holds it back
-            if any(one.secret for one in changes):
+            if any(change.secret for change in changes):
                 changes.append(FieldChange("enabled", False, True))
             else:
                 says = "nothing is sent to it yet: it needs a secret, or the recipient has not agreed"
@@ -486,10 +486,10 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "updated_by": None if record is None else record.updated_by,
                 "values": None if act.verb != "make" or act.wanted is None else act.wanted.values,
                 "changes": [
-                    {"field": one.field, "secret": True}
-                    if one.secret
-                    else {"field": one.field, "before": one.before, "after": one.after, "cause": one.cause}
-                    for one in act.changes
+                    {"field": change.field, "secret": True}
+                    if change.secret
+                    else {"field": change.field, "before": change.before, "after": change.after, "cause": change.cause}
+                    for change in act.changes
                 ],
             }
         )
@@ -502,7 +502,9 @@ def as_json(plan: Plan) -> dict[str, Any]:
             {"name": one.name, "template": one.template, "sources": [url for _, url in one.members]}
             for one in plan.attach
         ],
-        "people": [{"email": one.email, "role": one.role, "before": one.before or None} for one in plan.people],
+        "people": [
+            {"email": person.email, "role": person.role, "before": person.before or None} for person in plan.people
+        ],
         "sums": {verb: len(plan.of(verb)) for verb, _ in _SUMS}
         | {"attach": len(plan.attach), "people": len(plan.people)},
     }

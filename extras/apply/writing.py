@@ -55,7 +55,7 @@ def written(state: State, workspace: str) -> WorkspaceFiles:
         if some or not number:
             head = [_HEAD, *writer.head(kinds), *([f"\n{WORKSPACE} = {value_of(workspace)}"] if not number else [])]
             files[file] = "\n".join([*head, *(line for kind, table in some for line in _lines(kind, table))]) + "\n"
-    tables[PEOPLE] = [Table(one.email, {"role": one.role}) for one in sorted(state.people)]
+    tables[PEOPLE] = [Table(person.email, {"role": person.role}) for person in sorted(state.people)]
     if tables[PEOPLE]:
         files["people.toml"] = (
             "\n".join([_HEAD, *(line for one in tables[PEOPLE] for line in _lines(PEOPLE, one))]) + "\n"
@@ -115,23 +115,23 @@ class _Writer:
                 self._names.put(kind.id, one.record.id, one.values["url"])
         return sorted(found, key=lambda table: table.name)
 
-    def _name(self, kind: Kind, one: ServiceRecord) -> str:
+    def _name(self, kind: Kind, record: ServiceRecord) -> str:
         if not kind.itself:
-            return one.known_as or self._new_name(kind, one)
-        known = kind.spelt({**kind.defaults, kind.named: one.known_as})
-        return one.known_as if known[kind.named] == one.values[kind.named] else kind.called(one.values)
+            return record.known_as or self._new_name(kind, record)
+        known = kind.spelt({**kind.defaults, kind.named: record.known_as})
+        return record.known_as if known[kind.named] == record.values[kind.named] else kind.called(record.values)
 
-    def _new_name(self, kind: Kind, one: ServiceRecord) -> str:
+    def _new_name(self, kind: Kind, record: ServiceRecord) -> str:
         taken = self._taken[kind.id]
-        stem = slug(kind.called(one.values)) or kind.noun
+        stem = slug(kind.called(record.values)) or kind.noun
         names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
         name = next(name for name in names if name not in taken)
-        return name if kind.id != DESTINATIONS else f"{one.values['alert']}{BETWEEN}{name}"
+        return name if kind.id != DESTINATIONS else f"{record.values['alert']}{BETWEEN}{name}"
 
-    def _fields(self, kind: Kind, name: str, one: ServiceRecord) -> dict[str, Any]:
+    def _fields(self, kind: Kind, name: str, record: ServiceRecord) -> dict[str, Any]:
         fields = {
             field: value
-            for field, value in one.values.items()
+            for field, value in record.values.items()
             if value is not None and (field not in kind.defaults or value != kind.defaults[field])
         }
         if kind.named and (kind.itself or fields.get(kind.named) == name):
@@ -139,8 +139,10 @@ class _Writer:
         if DESTINATIONS in kind.refers.values():  # those of other files, or of none, have no name here
             kept = [name for name in fields.pop(DESTINATIONS, ()) if name in self._destinations]
             fields |= {DESTINATIONS: kept} if kept else {}
-        fields = {field: value for field, value in fields.items() if field not in kind.trimmed(one.record, one.values)}
-        for field in sorted(one.sealed):
+        fields = {
+            field: value for field, value in fields.items() if field not in kind.trimmed(record.record, record.values)
+        }
+        for field in sorted(record.sealed):
             fields[field] = {"env": self._variable(kind, name, field)}
         options = {field: fields.pop(field) for field in sorted(fields) if field.startswith(OPTIONS)}
         if options:
@@ -160,18 +162,18 @@ def _merged(alerts: Sequence[Table], destinations: Sequence[Table]) -> tuple[lis
     """Merge equal destinations of alerts into tables, and map ids to names, "" if the alert is elsewhere."""
     found, names = dict[str, Table](), dict[str, str]()
     by_alert = {alert.name: alert for alert in alerts}
-    for one in destinations:
-        fields = {name: value for name, value in one.fields.items() if name != "alert"}
-        alert = by_alert.get(one.fields["alert"])
+    for destination in destinations:
+        fields = {name: value for name, value in destination.fields.items() if name != "alert"}
+        alert = by_alert.get(destination.fields["alert"])
         if alert is None:
-            names[one.id] = ""
+            names[destination.id] = ""
             continue
-        stem = name = one.name.partition(BETWEEN)[2]
+        stem = name = destination.name.partition(BETWEEN)[2]
         number = 1
         while name in found and found[name].fields != fields:
             number += 1
             name = f"{stem}-{number}"
-        found[name], names[one.id] = Table(name, fields), name
+        found[name], names[destination.id] = Table(name, fields), name
         alert.fields.setdefault(DESTINATIONS, []).append(name)
     return [found[name] for name in sorted(found)], names
 
@@ -238,7 +240,7 @@ class _Group(NamedTuple):
     @classmethod
     def of(cls, name: str, template: TemplateSeen, some: Sequence[Table]) -> _Group | None:
         """Return the group of all these sources; None if the template yields others."""
-        params: dict[str, list[str]] = {key: [] for one in template.sources for key in NAME.findall(one.url)}
+        params: dict[str, list[str]] = {key: [] for source in template.sources for key in NAME.findall(source.url)}
         for table in some:
             for values in _values(template, table.fields["url"]):
                 for key, value in values.items():
@@ -270,11 +272,11 @@ class _Group(NamedTuple):
                     one.fields[SOURCES] = sorted([*rest, self.name])
         tables[TEMPLATES].append(Table(self.name, fields))
 
-    def _is_as_said(self, one: Table) -> bool:
-        said = self.filled.get(one.fields["url"])
-        given = {"tags": [], **one.fields}
+    def _is_as_said(self, table: Table) -> bool:
+        said = self.filled.get(table.fields["url"])
+        given = {"tags": [], **table.fields}
         given["tags"] = list(given["tags"])
-        return one.name.startswith(f"{self.name}{OF}") and said is not None and {**said, **given} == said
+        return table.name.startswith(f"{self.name}{OF}") and said is not None and {**said, **given} == said
 
     def _told(self, tables: Tables, members: set[str]) -> list[str] | None:
         found = {one.name: one.fields for one in tables[ALERTS]}
@@ -304,13 +306,13 @@ def _form(key: str) -> str:
 def _filled(template: TemplateSeen, params: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for chosen in product(*params.values()):
         texts = dict(zip(params, chosen, strict=True))
-        for one in template.sources:
+        for source in template.sources:
             url = _fill(
-                one.url, {key: text if key == REGISTRY_BASE else quote(text, safe="") for key, text in texts.items()}
+                source.url, {key: text if key == REGISTRY_BASE else quote(text, safe="") for key, text in texts.items()}
             )
-            tags = [_fill(tag, texts) for tag in one.tags]
+            tags = [_fill(tag, texts) for tag in source.tags]
             own = [tag for tag in tags_of(tuple(tags)) if tag.partition(":")[0] not in OWN_NAMESPACES]
-            yield url, {"url": url, "type": one.type, "tags": own}
+            yield url, {"url": url, "type": source.type, "tags": own}
 
 
 def _fill(pattern: str, texts: Mapping[str, str]) -> str:

@@ -422,8 +422,8 @@ def _served(data: Path) -> bool:
         return False
 
 
-def _differs(one: FollowStatus, other: FollowStatus) -> bool:
-    return (one.says, one.chain, one.at is None) != (other.says, other.chain, other.at is None)
+def _differs(status: FollowStatus, other: FollowStatus) -> bool:
+    return (status.says, status.chain, status.at is None) != (other.says, other.chain, other.at is None)
 
 
 def _line(standing: FollowStatus, now: Millis) -> str:

@@ -334,7 +334,15 @@ class Drafting:
         return address
 
     def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
-        key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url or "", one.label or ""))))
+        key = (
+            body,
+            tuple(
+                sorted(
+                    dict.fromkeys(destinations),
+                    key=lambda destination: (destination.url or "", destination.label or ""),
+                )
+            ),
+        )
         self._alerts.setdefault(key, (place, {}))[1][url] = None
 
     def plan(self, kind: Kind) -> Plan:
@@ -383,7 +391,7 @@ class Drafting:
 
     def _selector(self, place: str, selectors: Sequence[str]) -> str | None:
         """Return one selector for all; None if any of them is invalid, because the rest would cover too little."""
-        good = [self._is_selector(place, "selector", one, "the whole page is watched") for one in selectors]
+        good = [self._is_selector(place, "selector", selector, "the whole page is watched") for selector in selectors]
         if not (good and all(good)):
             return None
         if (joined := joined_selectors(selectors)) is None:
@@ -476,15 +484,17 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
     """
     from actors.content.messages import XPATH, bare_selector, selector_kind
 
-    kinds = {selector_kind(one) for one in selectors}
+    kinds = {selector_kind(selector) for selector in selectors}
     if kinds <= {"css"}:
         return ", ".join(selectors)
     if "jsonpath" in kinds:
         return selectors[0] if len(selectors) == 1 else None
     translator = HTMLTranslator()
     return XPATH + " | ".join(
-        translator.css_to_xpath(bare_selector(one)) if selector_kind(one) == "css" else bare_selector(one)
-        for one in selectors
+        translator.css_to_xpath(bare_selector(selector))
+        if selector_kind(selector) == "css"
+        else bare_selector(selector)
+        for selector in selectors
     )
 
 

@@ -385,7 +385,7 @@ def as_text(plan: drafting.Plan) -> Iterator[str]:
 
 
 def _alert(alert: drafting.PlannedAlert) -> str:
-    hosts = ", ".join(drafting.host_of(one) for one in alert.destinations)
+    hosts = ", ".join(drafting.host_of(destination) for destination in alert.destinations)
     over = f"{alert.body.name}, over {_some(len(alert.urls), 'source')}"
     return f"{over}, to {hosts}" if hosts else over
 
@@ -408,7 +408,7 @@ def as_json(plan: drafting.Plan) -> Iterator[str]:
         asked = {"has_headers": True} if source.body.headers else {}
         yield _line({"source": shown | asked, "place": source.place, "enabled": source.enabled})
     for alert in plan.alerts:
-        hosts = [drafting.host_of(one) for one in alert.destinations]
+        hosts = [drafting.host_of(destination) for destination in alert.destinations]
         shown = {"alert": drafting.wire(alert.body), "place": alert.place, "urls": alert.urls}
         yield _line(shown | {"destinations": hosts})
     for finding in plan.findings:

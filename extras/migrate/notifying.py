@@ -206,16 +206,19 @@ def people(drafting: Drafting, place: str, called: str, found: Sequence[Recipien
     if not found:
         says = f"{called}: in an unsupported form; see the kinds of destinations for its fields"
         drafting.note(place, WHAT, "impossible", says)
-    for one in found:
+    for recipient in found:
         says = "; the address must agree first, and the mail server is that of the settings"
-        mail = says if one.kind == "email" else ""
-        drafting.note(place, WHAT, "approximated", f"{called}: {one.kind}, with Sanderling's own text{mail}")
-    return [DestinationBody(one.url or None, _label(one), one.kind, tuple(one.options.items())) for one in found]
+        mail = says if recipient.kind == "email" else ""
+        drafting.note(place, WHAT, "approximated", f"{called}: {recipient.kind}, with Sanderling's own text{mail}")
+    return [
+        DestinationBody(recipient.url or None, _label(recipient), recipient.kind, tuple(recipient.options.items()))
+        for recipient in found
+    ]
 
 
-def _label(one: Recipient) -> str:
-    mark = sha256(msgspec.json.encode(one, order="deterministic")).hexdigest()[:8]
-    return one.url if one.kind == "email" else f"{one.kind} [{mark}]"
+def _label(recipient: Recipient) -> str:
+    mark = sha256(msgspec.json.encode(recipient, order="deterministic")).hexdigest()[:8]
+    return recipient.url if recipient.kind == "email" else f"{recipient.kind} [{mark}]"
 
 
 def _webhook(drafting: Drafting, place: str, parts: SplitResult) -> DestinationBody | None:

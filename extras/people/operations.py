@@ -139,8 +139,10 @@ PEOPLE = Routes("/v1/people")
 ACTIVITY = Routes("/v1/activity")
 
 
-def _invitation(one: Invitation, url: str | None = None) -> InvitationRecord:
-    return made_of(InvitationRecord, one, expires_at=rfc3339(Millis(one.created_at + INVITATION_LIFE)), url=url)
+def _invitation(invitation: Invitation, url: str | None = None) -> InvitationRecord:
+    return made_of(
+        InvitationRecord, invitation, expires_at=rfc3339(Millis(invitation.created_at + INVITATION_LIFE)), url=url
+    )
 
 
 @INVITATIONS(
@@ -164,9 +166,9 @@ async def list_invitations(call: Call) -> Answer:
 async def describe_invitation(call: Call) -> Answer:
     """Read one invitation."""
     known = known_id(call.path["id"], "invitation")
-    for one in await call.context.storage.accounts.invitations(call.context.world.now()):
-        if one.id == known:
-            return Answer(_invitation(one))
+    for invitation in await call.context.storage.accounts.invitations(call.context.world.now()):
+        if invitation.id == known:
+            return Answer(_invitation(invitation))
     raise NotFound("There is no such invitation; it may have been used.")
 
 
@@ -224,16 +226,16 @@ async def list_activity(call: Call) -> Answer:
     return Answer([activity_record(each) for each in page], headers=headers)
 
 
-def activity_record(one: Activity) -> ActivityRecord:
+def activity_record(activity: Activity) -> ActivityRecord:
     return ActivityRecord(
-        id=one.id,
-        at=rfc3339(one.at),
-        person=one.person or None,
-        by=one.by,
-        operation=one.operation,
-        object=one.object or None,
-        before=raw(one.before),
-        after=raw(one.after),
+        id=activity.id,
+        at=rfc3339(activity.at),
+        person=activity.person or None,
+        by=activity.by,
+        operation=activity.operation,
+        object=activity.object or None,
+        before=raw(activity.before),
+        after=raw(activity.after),
     )
 
 

@@ -127,9 +127,9 @@ async def sign_in(visit: Visit) -> Reply:
     if named.role is None:
         if person is not None and not person.disabled:
             await _follow(visit, person, replace(person, role="reader"))
-            for one in await storage.people.sessions():
-                if one.person == person.id:
-                    await storage.people.sign_out(one.id)
+            for session in await storage.people.sessions():
+                if session.person == person.id:
+                    await storage.people.sign_out(session.id)
         raise Refusal("forbidden", say("Your groups give no role here. Ask an owner of this service."))
     if person is None:
         person = await _made(visit, named, named.role)

@@ -108,7 +108,9 @@ class Recorder:
     def _chosen(self, path: str, record: Record) -> Record:
         """Return the settings of a whole record that differ from the defaults of a request to make it."""
         end, routes = f"/{path.split('/')[2]}", self._app.routes.values()
-        made = next((one for one in routes if one.method == "POST" and one.path.endswith(end) and one.body), None)
+        made = next(
+            (route for route in routes if route.method == "POST" and route.path.endswith(end) and route.body), None
+        )
         if record is None or made is None:
             return record
         plain = {field.encode_name: field.default for field in structs.fields(made.body[0])}

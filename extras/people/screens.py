@@ -73,8 +73,8 @@ async def show_one(visit: Visit) -> Page:
     person = await acts.named(visit, visit.path["id"])
     shows = {
         "person": person,
-        "keys": [one for one in await storage.keys.all() if one.person == person.id and not one.grant],
-        "browsers": sum(one.person == person.id for one in await storage.people.sessions()),
+        "keys": [key for key in await storage.keys.all() if key.person == person.id and not key.grant],
+        "browsers": sum(session.person == person.id for session in await storage.people.sessions()),
         "roles": translated_rows(ROLES),
         "names": ROLE_NAMES,
     }
@@ -126,10 +126,10 @@ async def show_activity(visit: Visit) -> Page:
     more = encode_cursor(page[-1].id, visit.target) if len(found) > len(page) else None
     sources = {SourceId(one.object[12:]) for one in page if one.object.startswith("/v1/sources/")}
     alerts = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
-    called = alerts | {one.id: one.name for one in people} | dict(await names_of(visit, sources))
+    called = alerts | {person.id: person.name for person in people} | dict(await names_of(visit, sources))
     shows = {
         "rows": [_row(one, called) for one in page],
-        "people": [("", say("Everyone")), *((one.id, one.name) for one in people)],
+        "people": [("", say("Everyone")), *((person.id, person.name) for person in people)],
         "names": ROLE_NAMES,
         "wanted": query,
         "next": visit.onward(more),
@@ -150,18 +150,18 @@ def act_of(operation: str) -> tuple[str, str]:
     return noun, next((part for part in reversed(rest) if not part.startswith("{")), method)
 
 
-def _row(one: Activity, called: Mapping[str, str]) -> Mapping[str, object]:
+def _row(activity: Activity, called: Mapping[str, str]) -> Mapping[str, object]:
     """Return a change with its sentence's parts. The name is the present one, else one in the fields that differ."""
-    before, after = ({} if body is None else json.decode(body) for body in (one.before, one.after))
-    fields, id = {**before, **after}, one.object.rpartition("/")[2]
-    noun, verb = act_of(one.operation)
+    before, after = ({} if body is None else json.decode(body) for body in (activity.before, activity.after))
+    fields, id = {**before, **after}, activity.object.rpartition("/")[2]
+    noun, verb = act_of(activity.operation)
     return {
-        "one": one,
+        "one": activity,
         "noun": noun,
         "verb": verb,
         "name": called.get(id) or next((fields[name] for name in _NAMES if fields.get(name)), ""),
         "role": fields.get("role", ""),
-        "page": page_of(one.object),
+        "page": page_of(activity.object),
         "fields": [(name, _text(before.get(name)), _text(after.get(name))) for name in fields],
     }
 

@@ -223,7 +223,7 @@ def _cells(text: str, blocks: Blocks) -> list[TableCell]:
     """Return the cells of a table whose rows are its blocks; none if a row is too long for one block."""
     cells = cells_of(text)[:MOST_BLOCKS]
     rows = dict(enumerate(blocks.texts))
-    return cells if all(" ".join(one.text.split()) in rows.get(one.at, one.text) for one in cells) else []
+    return cells if all(" ".join(cell.text.split()) in rows.get(cell.at, cell.text) for cell in cells) else []
 
 
 def _spans(lines: list[str], texts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -277,7 +277,7 @@ class XmlReaches(Reaches):
         return path if path and len(self.chosen(path)) > 1 else ""
 
     def chosen(self, selector: str) -> frozenset[int]:
-        found = {one for one in selectors.matches(self._root, selector) if not isinstance(one, str)}
+        found = {match for match in selectors.matches(self._root, selector) if not isinstance(match, str)}
         inside = {each for one in found for each in one.iter()}
         return frozenset(at for at, holder in enumerate(self._holders) if holder in inside)
 

@@ -154,7 +154,9 @@ class _Picking:
 
     def _cells(self, at: int) -> tuple[records.BlockCell, ...]:
         cells = self._reaches.cells(at) if isinstance(self._reaches, LineReaches) else ()
-        return tuple(records.BlockCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
+        return tuple(
+            records.BlockCell(cell.number, normalise(cell.place.column), cell.text[:EXCERPT]) for cell in cells
+        )
 
     def _values(self, at: int) -> tuple[records.PickedValue, ...]:
         reading = self._reading

@@ -72,7 +72,9 @@ async def create(
 
 
 def _name(says: str, sources: Sequence[Mapping[str, Any]]) -> None:
-    names = distinct_names((one["id"], plain(keys.called(one) or one["url"]), plain(one["url"])) for one in sources)
+    names = distinct_names(
+        (source["id"], plain(keys.called(source) or source["url"]), plain(source["url"])) for source in sources
+    )
     more = len(sources) - MOST_NAMED
     if sources:
         click.echo(

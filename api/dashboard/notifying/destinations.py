@@ -211,7 +211,7 @@ async def sample(visit: Visit, alert: str = "") -> dict[str, Any]:
     wanted = wire.NewDestination(url=bins.bins_of(visit).address(bin))
     found = await destinations.test_unsaved(visit, alert, wanted)
     page = await visit.context.storage.bins.captures(bin.id, None, 1, MOST_BODY)
-    request = "".join(request_of(one.capture) for one in page.captures)
+    request = "".join(request_of(capture.capture) for capture in page.captures)
     return {"sent": test_words(found), "arrived": found.result == "sent", "bin": bin.id, "request": request}
 
 
@@ -331,7 +331,10 @@ def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **mor
         "kind": kind,
         "asked": () if kind is None else [each for each in kind.fields if each not in MESSAGE_FIELDS],
         "templates": MESSAGE_FIELDS if kind is not None and kind.limits else (),
-        "languages": [("", say("The service's language")), *((one.code, one.name) for one in languages().values())],
+        "languages": [
+            ("", say("The service's language")),
+            *((language.code, language.name) for language in languages().values()),
+        ],
         "names": OF_EVENTS | OF_MESSAGES,
         **dict.fromkeys(("told", "alert", "hook")),
         **dict.fromkeys(("sent", "request", "says"), ""),

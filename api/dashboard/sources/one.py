@@ -51,7 +51,7 @@ from storage.records.tiers import Kind, Setting, SourceType
 
 _OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITABLE}
 _ELSEWHERE: Final = ("url", "type", "backfill", "enabled", "own_only", "managed", "verify")
-_ASKED: Final = [one for one in fields(ask.NewSource) if one.name not in _ELSEWHERE]
+_ASKED: Final = [field for field in fields(ask.NewSource) if field.name not in _ELSEWHERE]
 _LISTS: Final = {one.name: one.type for one in _ASKED if one.default == ()}
 _BY_LINE: Final = ("ignore", "replies")  # lists whose items may have commas
 _Lines = Annotated[str, Meta(max_length=60_000)]

@@ -40,7 +40,7 @@ class DestinationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 OF_SERVICE = ("url", "options", "secret", "label", "most_at_once", "managed")
 """Fields whose default the service makes: they are compared only if the files have them."""
-DEFAULTS: Values = {one.name: one.default for one in fields(NewDestination) if one.name not in OF_SERVICE}
+DEFAULTS: Values = {field.name: field.default for field in fields(NewDestination) if field.name not in OF_SERVICE}
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 _NEW = frozenset(("backfill", "verify"))
 _NOT_COMPARED = {"url", "type", "render", "managed", *SECRETS, *_NEW}
-DEFAULTS: Values = {one.name: one.default for one in fields(NewSource) if one.name not in _NOT_COMPARED}
+DEFAULTS: Values = {field.name: field.default for field in fields(NewSource) if field.name not in _NOT_COMPARED}
 _COMPARED = (*DEFAULTS, "url", "type", "render")
 
 

@@ -44,7 +44,7 @@ class TagSeen(Struct):
         return getattr(self.defaults, "updated_at" if name == "created_at" else name)
 
 
-DEFAULTS: Values = {one.name: one.default for one in fields(TagSettings) if one.name != "managed"}
+DEFAULTS: Values = {field.name: field.default for field in fields(TagSettings) if field.name != "managed"}
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def matches(given: str, registered: Sequence[str]) -> bool:
     if given in registered:
         return True
     local = _without_port(given)
-    return local is not None and any(local == _without_port(one) for one in registered)
+    return local is not None and any(local == _without_port(text) for text in registered)
 
 
 def _without_port(uri: str) -> tuple[str | None, str, str] | None:

@@ -64,7 +64,7 @@ ROUTES = Routes("/v1/apps", "stream")
 async def show_all(call: Call) -> Answer:
     """List connected apps."""
     assert call.key is not None
-    return Answer([record_of(call, one) for one in await grants(call) if shown_to(call.key, one)])
+    return Answer([record_of(call, grant) for grant in await grants(call) if shown_to(call.key, grant)])
 
 
 @ROUTES("DELETE", "/{id}", {204: None}, scope="stream:read")

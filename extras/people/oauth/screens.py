@@ -165,12 +165,12 @@ def _back(visit: Visit, request: Request, **fields: str) -> Page:
 
 
 async def apps(visit: Visit) -> Page:
-    people = {one.id: one.name for one in await visit.context.storage.accounts.all()}
+    people = {account.id: account.name for account in await visit.context.storage.accounts.all()}
     rows = [
         {
             "grant": grant,
             "person": people.get(grant.person, "") or say("the owner"),
-            "may": [say(SCOPES.get(one, _CHANNEL), name=one.removeprefix(CHANNEL_SCOPE)) for one in grant.scopes],
+            "may": [say(SCOPES.get(scope, _CHANNEL), name=scope.removeprefix(CHANNEL_SCOPE)) for scope in grant.scopes],
         }
         for grant in await _shown(visit)
     ]
@@ -189,7 +189,7 @@ async def disconnect(visit: Visit) -> Reply:
 async def _shown(visit: Visit) -> Sequence[OAuthGrant]:
     assert visit.session is not None
     mine = visit.session.person
-    return [one for one in await operations.grants(visit) if visit.may("admin") or one.person == mine]
+    return [grant for grant in await operations.grants(visit) if visit.may("admin") or grant.person == mine]
 
 
 SCREENS: tuple[Screen, ...] = (

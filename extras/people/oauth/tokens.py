@@ -94,7 +94,7 @@ def asked_of(text: str, role: Role, resource: str) -> tuple[str, ...]:
 
 def chosen(offered: Sequence[str], ticked: Sequence[str]) -> tuple[str, ...]:
     """Return the scopes of a consent: ticks that the page did not offer count for nothing."""
-    return tuple(one for one in offered if one in ticked)
+    return tuple(text for text in offered if text in ticked)
 
 
 def is_scope(text: str) -> bool:

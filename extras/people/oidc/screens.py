@@ -196,7 +196,11 @@ async def _joined(visit: Visit, given: Claimed) -> Person:
     from extras.people.oidc.admission import by_groups, role_of
 
     settings, world, accounts = _settings(visit), visit.context.world, visit.context.storage.accounts
-    invited = [one for one in await accounts.invitations(visit.now) if given.email and one.email == given.email]
+    invited = [
+        invitation
+        for invitation in await accounts.invitations(visit.now)
+        if given.email and invitation.email == given.email
+    ]
     role = role_of(given.groups, settings)
     if invited and not by_groups(settings):
         role = invited[-1].role
