@@ -83,14 +83,21 @@ def headline(event: ListedEvent, name: str = "") -> str:
 
 
 def _with_value(event: ListedEvent, entry: SummaryCandidate) -> tuple[SummaryCandidate, str]:
-    """Return a change as that of its value, if it has any, and its place; "" if the title says as much."""
-    candidates: list[tuple[TypedChange, SummaryCandidate]] = []
+    """Return a change as that of its value, if it has any, else a change of price or availability of the event; and its
+    place, "" if the title says as much.
+    """
+    here: list[tuple[TypedChange, SummaryCandidate]] = []
+    elsewhere: list[tuple[TypedChange, SummaryCandidate]] = []
     for change in part_of(event.changes, tuple[TypedChange, ...]) or ():
         before, after = (side.text if side else None for side in (change.before, change.after))
-        is_here = (before or "") in (entry.before or "") and (after or "") in (entry.after or "")
         is_value = change.kind == "name" or any(side and side.type for side in (change.before, change.after))
-        if (before or after) and is_here and is_value:
-            candidates.append((change, SummaryCandidate(before, after)))
+        if not is_value or not (before or after):
+            continue
+        if (before or "") in (entry.before or "") and (after or "") in (entry.after or ""):
+            here.append((change, SummaryCandidate(before, after)))
+        elif before and after and change.kind in ("price", "availability"):  # outranks the heaviest text
+            elsewhere.append((change, SummaryCandidate(before, after)))
+    candidates = here or elsewhere
     if not candidates:
         at = entry.context or Context()
         place = _line(_DOT.join(filter(None, (at.row, at.column))) or at.heading)

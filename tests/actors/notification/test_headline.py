@@ -95,6 +95,15 @@ def test_the_headline_has_the_heaviest_change_and_the_summary_the_others() -> No
     assert lines_of(event, "Shop") == ("Shop", headline(event), "Team · Seats: 10 → 12 (+1 more)")
 
 
+def test_a_price_outranks_a_heavier_text_without_a_value() -> None:
+    dogs = "Dogs are welcome on deck; in the saloon they stay on a {}leash and quiet, or the mate will have a word."
+    event = a_change(
+        [dogs.format(""), "Day ticket: £19.50"], [dogs.format("short "), "Day ticket: £21.70"], title="Ferry"
+    )
+    assert "leash" in event.summary and headline(event) == "£19.50 → £21.70 · Day ticket · Ferry"
+    assert "leash" in lines_of(event, "Shop").summary
+
+
 def test_the_line_below_a_headline_does_not_name_the_page_again() -> None:
     event = a_change(["Dogs need a leash", "Old"], ["Dogs need a short leash", "New"], title="The ferry")
     assert event.summary.startswith("The ferry: ") and "The ferry" in headline(event)
