@@ -29,7 +29,9 @@ from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, deco
 from actors.jail.rights import confine
 from actors.settings import wall_limit
 
+Tasks = Mapping[str, Callable[[bytes], bytes]]
 _READ, _PR_SET_PDEATHSIG = 1 << 16, 1
+_REQUEST_READ, _REASON_LIMIT, _ALARM_SLACK = 1 << 20, 500, 5.0
 _DESCRIPTORS: Final = 256  # more than this process ever has open: a worker keeps none of them
 
 
@@ -127,14 +129,6 @@ class Parent:
                 return
             self._workers.discard(pid)
             self._control.sendall(frame(Kind.ENDED, encode((pid, os.waitstatus_to_exitcode(status)))))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
-
-Tasks = Mapping[str, Callable[[bytes], bytes]]
-
-_REQUEST_READ, _REASON_LIMIT, _ALARM_SLACK = 1 << 20, 500, 5.0
 
 
 def serve(tasks: Tasks) -> int:

@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (1_867, 11),
     "storage": (8_720, 40),
-    "actors": (40_123, 178),
+    "actors": (40_117, 178),
     "api": (18_254, 83),
     "sanderling": (8_851, 43),
     "extras/agents": (1_615, 11),
