@@ -103,4 +103,4 @@ def test_a_noun_is_listed_in_the_files_of_the_walk_and_in_no_other() -> None:
         for path in (ROOT / room).rglob("*.py")
         if len(nouns_in(path)) > 4
     }
-    assert listing == SOME_NOUNS | {"api/openapi/document.py"}
+    assert listing == SOME_NOUNS | {"api/openapi/document.py", "api/app.py"}  # routes; modules with screens
