@@ -72,7 +72,7 @@ def query(case: tuple[str, str, str]) -> None:
     try:
         asked = parse(text, language)
     except QueryError as error:
-        assert 0 <= error.position <= len(text)
+        assert 1 <= error.position <= len(text) + 1
         assert error.reason
         return
     # A mark on an unspaced script is printed as a separate word, and a long word is cut.
