@@ -48,7 +48,7 @@ def rows() -> Iterator[Row]:
         with a_service(data):
             limit = _slowest(lambda: tomllib.loads((same / "sources.toml").read_text("utf-8")))
             for key, folder, says in (
-                ("nothing", same, "Nothing is to be done"),
+                ("nothing", same, "Nothing to do"),
                 ("some", other, f"{CHANGED} to change"),
             ):
                 took = _slowest(lambda folder=folder, says=says: _plan(data, folder, says))  # type: ignore[misc]

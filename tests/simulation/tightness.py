@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from actors import matcher as matching
-from actors import system
+from actors import parts
 from actors.recorder import pruner
 from api.streams import reader
 from extras.publish import newest
@@ -51,7 +51,7 @@ def tightness() -> Iterator[None]:
     """Make everything small for the length of the block."""
     with ExitStack() as stack:
         for room, name, value in (
-            (system, "Mailbox", _small),
+            (parts, "Mailbox", _small),
             (pruner, "Keep", _little),
             (pruner, "ROUND", 60.0),
             (matching, "PAGE", _PAGE),
