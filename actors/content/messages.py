@@ -253,7 +253,7 @@ class PageRequest(BodyRequest, frozen=True):
     which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the threshold, clamped to LOWEST_BAR
     and HIGHEST_BAR. at: milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks
     that needed no reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`);
-    "" allows any.
+    "" allows any. last: `digests` of the last check, b"" if there are none.
     """
 
     selector: str | None = None
@@ -265,6 +265,7 @@ class PageRequest(BodyRequest, frozen=True):
     at: int = 0
     number: int = 0
     was: str = ""
+    last: bytes = b""
 
 
 class StandingRequest(Struct, frozen=True):
@@ -394,6 +395,8 @@ class PageLook(Struct, frozen=True):
     """The new address of a page that has moved, "" if a login is in its place."""
     remark: str = ""
     """A sentence about how the page is watched, for the source's health; it does not lower the score."""
+    digests: bytes = b""
+    """Of a check whose verdict the same page gets again, for the next check; needs no storage."""
 
 
 _TRACKING_NAME = re.compile(r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|_ga|_gl|wt_\w+|ref_src", re.I)

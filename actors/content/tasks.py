@@ -13,11 +13,20 @@ from msgspec.structs import asdict, replace
 from actors.content import messages
 from actors.content.bodies.frames import cap_content, read_frames
 from actors.content.bodies.text import normalise
-from actors.content.changes.churn import FEW, ChangeVerdict, judge, known_bytes, verdict_if_unchanged, with_digests
+from actors.content.changes.churn import (
+    FEW,
+    ChangeVerdict,
+    judge,
+    known_bytes,
+    last_digests,
+    valid_digests,
+    verdict_if_unchanged,
+    with_digests,
+)
 from actors.content.changes.diff import of_change, with_prices
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
-from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
+from actors.content.changes.memory import NO_HEAD, PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.news import noise_keys
 from actors.content.changes.swaps import CheckMoment, find_text
 from actors.content.detection import detect
@@ -101,11 +110,13 @@ def _standing_values(asked: messages.StandingRequest) -> StandingValues:
 
 def look_page(asked: messages.PageRequest) -> messages.PageLook:
     """Read a page and judge it against its memory. The main text is extracted only if an event may carry it."""
-    memory = decode_memory(asked.memory) if asked.memory else None
-    last = known_bytes(memory)
-    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was, last=last)
-    if opened.root is None and memory is not None and (same := verdict_if_unchanged(memory, opened, asked.number)):
-        return _look(PageMetadata("", *memory.head), same, same.memory)
+    memory = before = decode_memory(asked.memory) if asked.memory else None
+    last = valid_digests(memory, asked)
+    bare = known_bytes(memory, last)
+    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was, last=bare)
+    same = verdict_if_unchanged(memory, opened, asked.number, last) if opened.root is None else None
+    if same is not None:
+        return _look(PageMetadata("", *(NO_HEAD if last else same.memory.head)), same, same.memory)
     if asked.memory and not asked.was and format_of(opened.root) == messages.FILE:
         raise ContentError("The page has become a file without text.")
     if asked.was and not messages.is_same(format_of(opened.root), asked.was):
@@ -115,7 +126,7 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
         reason = "The selector matches nothing now: a second check decides."
         held = ChangeVerdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
         return _look(opened.head, held, held.memory)
-    if (verdict := verdict_if_unchanged(memory, opened, asked.number)) is not None:
+    if (verdict := verdict_if_unchanged(memory, opened, asked.number, last)) is not None:
         return _look(opened.head, verdict, verdict.memory)
     blocks = blocks_in(opened)
     if memory is not None and not memory.declared and opened.offers:
@@ -133,7 +144,10 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
     verdict = judge(
         memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
-    look = _look(reading, verdict, with_digests(verdict, opened, blocks, asked))
+    stored = with_digests(verdict, opened, blocks, asked)
+    if verdict.memory == before:
+        verdict = replace(verdict, digests=last_digests(verdict, stored, opened, blocks, asked))
+    look = _look(reading, verdict, stored)
     if format_of(opened.root) == messages.FILE:
         look = replace(look, remark="")  # every line of it is reported, however often it changes
     if opened.empty:

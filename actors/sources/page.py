@@ -238,6 +238,8 @@ class PageReader:
 
     def __init__(self, deadline: float) -> None:
         self._shared_blocks, self._deadline = SharedBlocks(), deadline
+        self._digests = dict[SourceId, bytes]()
+        """Of each page's last check, which saves judging the same page again (see `churn`)."""
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
         """Return a draft with its diff if the content changed; of a list, one for each new item. Raises CheckFailed."""
@@ -258,6 +260,7 @@ class PageReader:
             at=at,
             number=number,
             was=_original_format(source) if base else "",
+            last=self._digests.pop(source.id, b""),
         )
         if base and may_be_no_page(fetched.body):
             await _raise_if_type_lost(jail, source, fetched)
@@ -270,6 +273,8 @@ class PageReader:
             raise
         if result.trouble is not None:
             raise CheckFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
+        if result.digests:
+            self._digests[source.id] = result.digests
         memory = None if result.memory == base else result.memory
         changed = result.kind in {"changed", "moved"}
         drafts = (_draft(source, result, fetched, at),) if changed else ()
@@ -321,6 +326,7 @@ class PageReader:
 
     def forget(self, source: SourceId) -> None:
         self._shared_blocks.drop(source)
+        self._digests.pop(source, None)
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
         """Return the blocks that the host's other pages share; none for a selected part of a page."""

@@ -16,16 +16,21 @@ matches, the verdict is known: "unchanged", with only the memory's count of chec
 that reported something or found nothing to report. Unreported parts that move (a menu, a hidden form) make them stale,
 so they are renewed. Each renewal costs a write, so only the first, third, seventh ... check after a report may renew
 them.
+
+A check also returns digests that the caller keeps without a write (`last_digests`). They recognise a page with other
+parts moved since, and a page whose differences wait for nothing: judging it again left the memory as it was, and its
+counts of checks are beyond all thresholds. Their last part has the other inputs of that judgement, such as the day.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import compress
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from actors.content.changes import difference as differences
@@ -39,6 +44,7 @@ from actors.content.changes.memory import (
     PageMemory,
     PendingDifferences,
     SettledState,
+    encode,
     pack,
     packed_recent,
     pending_of,
@@ -56,7 +62,7 @@ from actors.content.messages import EMIT, PageRequest, StandIn, Withheld
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.page import OpenedPage, PageReading
 from actors.content.pages.traits import FURNITURE
-from actors.content.pages.walls import is_ample
+from actors.content.pages.walls import evidence_of, is_ample
 from storage.records.event import Delta, Diff
 
 MINOR = 0.2  # the lowest score of an unreported difference that gets a line in the check's trail
@@ -67,6 +73,11 @@ _BEHIND = StandIn("login", "a login stands in its place")
 _TURNED = 3  # reported blocks turned furniture in one check; from this number on, the reading changed and not the page
 _MOST_DOUBTS = 3
 """Quick checks in a row to settle a doubt; a page that redraws its texts every time then waits for its schedule."""
+_SIZE = 16
+_BARE, _ROUGH, _ROWS, _STATE = (slice(at, at + _SIZE) for at in range(0, 4 * _SIZE, _SIZE))
+"""The digests of a check: of the page's bytes, its tree, its rows, and of all else that its verdict depends on."""
+_LONGEST_WAIT = 8  # checks that the slowest rule counts (`news._STAYS`, `swaps.LASTS`)
+_NO_BLOCKS = Blocks((), (), (), partial=False)
 FEW = 3  # a chosen part with at most this many blocks, before and now, is all content
 
 
@@ -75,7 +86,7 @@ class ChangeVerdict(Struct, frozen=True):
     memory. `reason`: a sentence for the check's trail. `withheld`: the differences left out. `weighed`: the blocks that
     made it `changed`. `reverted`: it returns to a state reported earlier. `soon`: a check within a minute settles a
     doubt. `unsettled`: read the same page again even if unchanged. `trouble`: why this is not the page. `moved_to`: the
-    new address of a `moved` page, or "".
+    new address of a `moved` page, or "". `digests`: see `last_digests`.
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
@@ -91,6 +102,7 @@ class ChangeVerdict(Struct, frozen=True):
     unsettled: bool = False
     trouble: StandIn | None = None
     moved_to: str = ""
+    digests: bytes = b""
 
 
 class _Check(Struct, frozen=True):
@@ -406,14 +418,23 @@ def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) 
     return OmittedTexts(went, came, moved)
 
 
-def known_bytes(memory: PageMemory | None) -> bytes:
+def known_bytes(memory: PageMemory | None, last: bytes) -> bytes:
     """Return the digest of the page's bytes that makes the verdict known; b"" if there is none."""
+    if last:
+        return last[_BARE]
     return memory.bare if memory is not None and memory.seen and _at_rest(memory) else b""
 
 
-def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
-    """Return the verdict on a page seen before; None if it must be judged."""
-    if memory is None or not memory.seen or not _at_rest(memory):
+def verdict_if_unchanged(
+    memory: PageMemory | None, opened: OpenedPage, number: int, last: bytes = b""
+) -> ChangeVerdict | None:
+    """Return the verdict on a page seen before; None if it must be judged. last: valid digests of the last check."""
+    if memory is None:
+        return None
+    if last and (opened.root is None or opened.rough == last[_ROUGH] or _rows(opened) == last[_ROWS]):
+        digests = last if opened.root is None else _packed(opened, last[_ROWS], last[_STATE])
+        return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED, digests=digests)
+    if not memory.seen or not _at_rest(memory):
         return None
     if not number:
         memory = replace(memory, looks=memory.looks + 1)
@@ -425,6 +446,49 @@ def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: 
     elif not memory.bare and opened.bare:  # from before there were such digests
         memory = _with_rough(memory, opened, memory.seen_at)
     return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED)
+
+
+def valid_digests(memory: PageMemory | None, asked: PageRequest) -> bytes:
+    """Return the digests of the last check if they are of this memory and these settings, else b""."""
+    if memory is None or asked.memory is None or not asked.last:
+        return b""
+    return asked.last if asked.last[_STATE] == _state(memory, asked.memory, asked) else b""
+
+
+def last_digests(
+    verdict: ChangeVerdict, stored: PageMemory, opened: OpenedPage, blocks: Blocks, asked: PageRequest
+) -> bytes:
+    """Return digests for the next check; b"" if that may end otherwise on the same page. The check must have left its
+    memory as it was, apart from the digests in stored.
+    """
+    if verdict.kind not in {"unchanged", "churn"} or verdict.unsettled or not asked.number or not opened.watched:
+        return b""
+    if not _is_sure(stored) or (asked.selector is None and not is_ample(blocks)):
+        return b""
+    if stored.pending or stored.missing:
+        latest = max(stored.told, *stored.since, *stored.absent)
+        if stored.turns or asked.number - latest < _LONGEST_WAIT:
+            return b""
+    return _packed(opened, _rows(opened), _state(stored, encode(stored), asked))
+
+
+def _packed(opened: OpenedPage, rows: bytes, state: bytes) -> bytes:
+    return opened.bare.ljust(_SIZE, b"\0") + opened.rough + rows + state
+
+
+def _rows(opened: OpenedPage) -> bytes:
+    """Hash everything of a page that a judgement reads."""
+    head = opened.head
+    declared = evidence_of(opened.root, _NO_BLOCKS), head.written, head.title
+    return hashlib.blake2b(opened.seen + msgpack.encode(declared), digest_size=_SIZE).digest()
+
+
+def _state(memory: PageMemory, stored: bytes, asked: PageRequest) -> bytes:
+    """Hash what a verdict depends on apart from the page. Without differences, no setting matters."""
+    inputs: list[object] = [asked.url, asked.selector, asked.ignore, asked.was]
+    if memory.pending or memory.missing:
+        inputs += [asked.at // _DAY, asked.shared, asked.noise, asked.bar]
+    return hashlib.blake2b(stored + msgpack.encode(inputs), digest_size=_SIZE).digest()
 
 
 def _with_rough(memory: PageMemory, opened: OpenedPage, at: int) -> PageMemory:
@@ -454,5 +518,8 @@ def _is_due(memory: PageMemory, number: int) -> bool:
 
 
 def _at_rest(memory: PageMemory) -> bool:
-    waits = memory.pending or memory.missing or memory.doubts or memory.face.says
-    return not waits and memory.held == HeldPage()
+    return not (memory.pending or memory.missing) and _is_sure(memory)
+
+
+def _is_sure(memory: PageMemory) -> bool:
+    return not (memory.doubts or memory.face.says) and memory.held == HeldPage()

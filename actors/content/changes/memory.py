@@ -284,6 +284,9 @@ READS = 1  # version of the reading: 1 includes controls, closed panels and boxe
 _KEY = 8
 
 
+NO_HEAD = ("", "", None)
+
+
 class HeldPage(Struct, frozen=True, array_like=True):
     """Another page in this one's place, not yet reported. keys: of its blocks. looks: checks that found it, since
     `since` (milliseconds). spaced: the same without those soon after another. away: spaced checks since this page was
@@ -370,7 +373,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The time of the last report, or of the first check (milliseconds); 0 if unknown."""
     bare: bytes = b""
     """The same as `rough` for the page's bytes without programs and comments, which need no parse; b"" if unknown."""
-    head: tuple[str, str, Millis | None] = ("", "", None)
+    head: tuple[str, str, Millis | None] = NO_HEAD
     """Title, author and date of the page of `bare`."""
 
 

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.content import tasks
+from actors.content.changes import churn
 from actors.content.changes.memory import PageMemory, decode_memory, encode
 from actors.content.messages import PageLook, PageRequest, StandIn
 from actors.content.tasks import look_page
 from tests.actors.content.written_pages import PROSE
 
+SILENT = {"unchanged", "churn"}
 MINUTE, HOUR = 60_000, 3_600_000
 NO_HEAD = PageMemory().head
 WORDS = " ".join(["The society keeps a list of all birds that were ringed on the northern dune."] * 12)
@@ -107,8 +109,28 @@ def test_a_recognised_check_has_the_verdict_and_memory_of_the_judge(
         more: dict[str, Any] = {"number": number if numbered else 0, "selector": selector, "ignore": ignore}
         look, judged = ask(body, memory, **more), ask(body, forgetful(memory), **more)
         assert forgetful(look.memory) == forgetful(judged.memory)
-        assert msgspec.structs.replace(look, memory=b"") == msgspec.structs.replace(judged, memory=b"")
+        assert msgspec.structs.replace(look, memory=b"", digests=b"") == msgspec.structs.replace(
+            judged, memory=b"", digests=b""
+        )
         memory = look.memory
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories(), st.randoms(use_true_random=False), st.sampled_from([None, "main"]))
+def test_a_check_that_the_last_digests_recognise_has_the_verdict_of_the_judge(
+    looks: list[bytes], chance: random.Random, selector: str | None
+) -> None:
+    memory, last, number = ask(looks[0], None, 1, selector=selector).memory, b"", 1
+    for body in looks[1:]:
+        for _ in range(chance.randint(1, 5)):
+            number += chance.choice((1, 1, 2, 9))
+            more: dict[str, Any] = {"selector": selector, "noise": () if chance.random() < 0.9 else ("0" * 16,)}
+            look, judged = ask(body, memory, number, last=last, **more), ask(body, forgetful(memory), number, **more)
+            assert forgetful(look.memory) == forgetful(judged.memory)
+            assert (look.kind in SILENT, look.delta, look.unsettled, look.trouble, look.remark) == (
+                judged.kind in SILENT, judged.delta, judged.unsettled, judged.trouble, judged.remark,
+            )  # fmt: skip
+            memory, last = look.memory, look.digests
 
 
 @settings(max_examples=60, deadline=None)
@@ -229,3 +251,60 @@ def test_a_memory_without_the_digest_of_bytes_gets_it_once() -> None:
     fields = msgspec.msgpack.decode(TOLD)
     of_before = msgspec.msgpack.encode(fields[: PageMemory.__struct_fields__.index("bare")])
     assert ask(first, of_before, 2).memory == ask(first, TOLD, 2).memory == TOLD
+
+
+WAITING = page([*BLOCKS[:3], BLOCKS[4]], long=WORDS)
+"""The page of TOLD with a figure that is never reported."""
+SETTLED = 11  # from this check on, no rule counts its checks any more
+
+
+def settled(**more: Any) -> PageLook:
+    look = ask(WAITING, TOLD, 2, **more)
+    for number in range(3, SETTLED):
+        look = ask(WAITING, look.memory, number, last=look.digests, **more)
+    return look
+
+
+@pytest.mark.parametrize(
+    ("changed", "judged"),
+    [
+        ({}, False),
+        ({"body": page([*BLOCKS[:3], BLOCKS[4]], long=WORDS, nonce="2")}, False),
+        ({"body": page([*BLOCKS[:3], BLOCKS[4]], long=WORDS, body="v2")}, False),
+        ({"body": page([*BLOCKS[:3], BLOCKS[5]], long=WORDS)}, True),
+        ({"body": page([*BLOCKS[:3], BLOCKS[4]], long=WORDS, head="<link rel=canonical href=/b>")}, True),
+        ({"number": SETTLED + 24}, True),
+        ({"bar": 0.2}, True),
+        ({"shared": ("0" * 16,)}, True),
+        ({"noise": ("0" * 16,)}, True),
+        ({"selector": "main"}, True),
+    ],
+    ids=["same", "a nonce", "a class", "text", "canonical", "next day", "bar", "shared", "noise", "part"],
+)
+def test_a_lasting_difference_is_judged_once_for_each_state(
+    monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], judged: bool
+) -> None:
+    look, calls = settled(), list[object]()
+    judge = churn.judge
+    monkeypatch.setattr(tasks, "judge", lambda *found, **more: calls.append(found) or judge(*found, **more))
+    request = {"body": WAITING, "number": SETTLED, **changed}
+    after = ask(request.pop("body"), look.memory, last=look.digests, **request)
+    assert (bool(calls), after.kind) == (judged, "churn" if judged else "unchanged")
+    assert judged or after.memory == look.memory
+
+
+def test_digests_of_another_memory_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = settled()
+    monkeypatch.delattr(tasks, "judge")
+    with pytest.raises(NameError):
+        ask(WAITING, TOLD, SETTLED, last=look.digests)
+
+
+def test_a_page_whose_differences_may_still_count_gets_no_digests() -> None:
+    label = page([*BLOCKS[:3], "<p>Menu</p>"], long=WORDS)
+    kinds, look = list[str](), ask(label, TOLD, 2)
+    for number in range(3, 6):
+        kinds.append(look.kind)
+        assert not look.digests
+        look = ask(label, look.memory, number, last=look.digests)
+    assert kinds == ["churn", "churn", "changed"]

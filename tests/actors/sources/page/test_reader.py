@@ -6,6 +6,8 @@ import msgspec
 import pytest
 import trio
 
+from actors.content import tasks
+from actors.content.changes import churn
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
@@ -21,6 +23,7 @@ FILLER = [
     "The team plan adds roles, an audit log and help by mail on every working day of the week, all year.",
     "Whoever pays for a whole year in advance gets two months of it without any further cost at all.",
 ]
+MORE = [f"{text} This is paragraph {word}." for word in ("one", "two", "three", "four") for text in FILLER]
 BASIC = "The basic plan costs 19 euros a month for every member of the team who signs in at least once."
 
 
@@ -86,6 +89,41 @@ async def test_a_clock_in_the_footer_is_no_change_however_often_it_is_seen(autoj
             await trio.sleep(600)
         assert await service.events() == []
         assert len(origin.looks("/prices")) > 5
+
+
+async def test_a_figure_that_stays_unreported_is_not_judged_at_each_check(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged, judge = list[object](), churn.judge
+    monkeypatch.setattr(tasks, "judge", lambda *found, **more: judged.append(found) or judge(*found, **more))
+    origin = Numbered()
+    async with watching(origin) as (service, _):
+        origin.text = page(*MORE, BASIC)
+        await service.add(URL, schedule="10m")
+        await trio.sleep(1200)
+        origin.text = page(*MORE, BASIC, "12 readers")
+        await trio.sleep(4 * 3600)
+        judged.clear()
+        asked = len(origin.asked)
+        await trio.sleep(6 * 3600)
+        assert len(origin.asked) - asked > 30
+        assert len(judged) <= 1  # at midnight
+        assert await service.events() == []
+        origin.text = page(*MORE, BASIC.replace("19", "29"), "12 readers")
+        await trio.sleep(1200)
+        (event,) = await service.events()
+        assert "29" in event["summary"]
+
+
+class Numbered(Origin):
+    """A page with another comment and program in each answer."""
+
+    text = b""
+
+    def __call__(self, asked: ReceivedRequest) -> Answer:
+        code = b"</footer><!-- %d --><script>let n = %d</script>" % (len(self.asked), len(self.asked))
+        self.bodies["/prices"] = self.text.replace(b"</footer>", code)
+        return super().__call__(asked)
 
 
 async def test_an_error_page_with_status_200_is_a_failed_check_and_no_change(autojump_clock: object) -> None:
