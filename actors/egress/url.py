@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 import idna
@@ -145,6 +146,11 @@ class Url:
 
 def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "wss")) -> Url:
     """Return a normalized absolute URL. Raises UrlRefused, whose `rule` starts with `url-`."""
+    return _parsed(text, tuple(schemes))
+
+
+@lru_cache(maxsize=128)  # a check asks several times
+def _parsed(text: str, schemes: tuple[str, ...]) -> Url:
     _check_characters(text)
     scheme, authority, path, query, fragment = _split(text)
     if scheme is None or authority is None:
