@@ -74,7 +74,7 @@ def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Seque
     """Return at most `MOST_ENTRIES` items in their order: the newest by date, without dates those at both ends."""
     if len(found) <= MOST_ENTRIES:
         return found
-    dates = [published(one) for one in found]
+    dates = [published(entry) for entry in found]
     places = list(range(len(found)))
     if None not in dates and len(set(dates)) > 1:
         places.sort(key=lambda place: dates[place] or 0, reverse=True)
@@ -490,7 +490,7 @@ def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
     return Outline(
         title=_one_line(str(found["meta"].get("title", "")), _LONGEST_TITLE),
         feeds=tuple(map(_line, feeds[:most])),
-        lists=tuple(_one_line(one["url"], _LONGEST_URL) for one in lists[:MOST_LINES]),
+        lists=tuple(_one_line(outline["url"], _LONGEST_URL) for outline in lists[:MOST_LINES]),
         left_out=max(0, len(feeds) - most),
     )
 

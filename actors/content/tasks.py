@@ -80,9 +80,9 @@ def _values_on(asked: messages.PageRequest) -> tuple[FoundValue, ...]:
         return ()
     found = _standing_values(messages.StandingRequest(look.memory, exact="json" in asked.content_type)).values
     shown = (
-        FoundValue(one.value.type, one.value.text, one.value.digits, one.label, one.path, one.value.unit)
-        for one in sorted(found, key=lambda one: one.block)
-        if one.value.type is not UNSET
+        FoundValue(each.value.type, each.value.text, each.value.digits, each.label, each.path, each.value.unit)
+        for each in sorted(found, key=lambda each: each.block)
+        if each.value.type is not UNSET
     )
     return tuple(islice(shown, MOST_VALUES))
 
@@ -104,7 +104,7 @@ def _standing_values(asked: messages.StandingRequest) -> StandingValues:
     state = placed(memory)
     writing = Writing(exact=True) if asked.exact else Writing(memory.face.language or code_of(state.texts))
     values, more = standing_in(state.texts, StateContexts(state), writing)
-    shown = tuple(one for one in values if not is_restless(memory, state, one.block))
+    shown = tuple(standing for standing in values if not is_restless(memory, state, standing.block))
     return StandingValues(shown, more, memory.began)
 
 

@@ -150,7 +150,7 @@ def parse_emptied(html: bytes, count: int) -> Element | None:
     at each, so other contents give the same tree.
     """
     root = _parsed(html)
-    return root if sum(one.text == _RAW for one in root.iter("script", "style")) == count else None
+    return root if sum(code.text == _RAW for code in root.iter("script", "style")) == count else None
 
 
 def _parsed(html: bytes) -> Element:
@@ -169,7 +169,7 @@ def _parsed(html: bytes) -> Element:
 def _begin_body(root: Element) -> None:
     """Move body elements out of the head if both tags are missing (HTML, 13.2.6.4.4): libxml2 ignores `main`."""
     head = root.find("head")
-    first = None if head is None else next((one for one in head if one.tag not in _OF_HEAD), None)
+    first = None if head is None else next((child for child in head if child.tag not in _OF_HEAD), None)
     if head is None or first is None:
         return
     body = root.find("body")

@@ -274,7 +274,7 @@ def _decide(memory: PageMemory, check: _Check) -> ChangeVerdict:
     blocks, state = difference.blocks, state_of(check.now)
     score = sum(block.score for block in blocks)
     stood = {**check.known.absent, **check.known.waits}
-    successors = {check.before.keys[one.old]: one.key for one in difference.replaced}
+    successors = {check.before.keys[pair.old]: pair.key for pair in difference.replaced}
     turn = turn_of(memory, blocks, successors, stood, state=state, when=check.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
@@ -357,7 +357,7 @@ def _checks_lasted(check: _Check, difference: WeighedDifference) -> int:
     """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there. A
     replacing text must last again from now: rotating texts also last for some checks.
     """
-    if any(one.what == "words" for one in difference.replaced):
+    if any(pair.what == "words" for pair in difference.replaced):
         return 0
     stood = {**check.known.absent, **check.known.waits}
     return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)

@@ -216,15 +216,15 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
 
 def with_prices(diff: Diff, changes: Sequence[TypedChange]) -> tuple[Diff, tuple[TypedChange, ...]]:
     """Return a difference that writes the prices of offers as people do: "349.00 GBP" is £349."""
-    sides = (side for one in diff.changed for side in (one.before, one.after))
+    sides = (side for change in diff.changed for side in (change.before, change.after))
     shown = {text: priced(text) for text in (*sides, *diff.added, *diff.removed)}
 
     def typed(value: Value | UnsetType) -> Value | UnsetType:
         return replace(value, text=shown.get(value.text, value.text)) if value else value
 
-    changed = _changed((shown[one.before], shown[one.after], one.context) for one in diff.changed)
+    changed = _changed((shown[change.before], shown[change.after], change.context) for change in diff.changed)
     added, removed = (tuple(shown[text] for text in side) for side in (diff.added, diff.removed))
-    kinds = (replace(one, before=typed(one.before), after=typed(one.after)) for one in changes)
+    kinds = (replace(change, before=typed(change.before), after=typed(change.after)) for change in changes)
     return replace(diff, changed=changed, added=added, removed=removed), tuple(kinds)
 
 

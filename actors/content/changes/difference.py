@@ -337,15 +337,19 @@ def with_assigned(
 def _beyond_assigned(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Owners, _Owners]) -> list[int]:
     """Return the blocks with another one on the other side, if their own exists there; a bare label only moved."""
     keys = sides[1].state.keys
-    left = Counter((keys[i], one) for i, one in others.items())
-    there = {keys[i]: one.kind for i, one in others.items()}
+    left = Counter((keys[i], owner) for i, owner in others.items())
+    there = {keys[i]: owner.kind for i, owner in others.items()}
     taken = frozenset(others.values())
     found = []
-    for i, one in own.items():
+    for i, each in own.items():
         key = sides[0].state.keys[i]
-        if left[key, one]:
-            left[key, one] -= 1
-        elif one.kind and there.get(key) == one.kind and (one in taken if one.kind == "label" else sides[1].has(one)):
+        if left[key, each]:
+            left[key, each] -= 1
+        elif (
+            each.kind
+            and there.get(key) == each.kind
+            and (each in taken if each.kind == "label" else sides[1].has(each))
+        ):
             found.append(i)
     return found
 
@@ -403,13 +407,13 @@ def slots_after(
     """
     slots = {slot.key: slot for slot in memory.slots}
     gone = frozenset(unpack_keys(memory.gone))
-    for one in replaced:
-        if one.key in came and (one.key not in gone or one.slot in slots):
-            last = slots.pop(one.slot, Slot(one.slot, 0, memory.told))
+    for pair in replaced:
+        if pair.key in came and (pair.key not in gone or pair.slot in slots):
+            last = slots.pop(pair.slot, Slot(pair.slot, 0, memory.told))
             brief = last.brief
-            if one.key not in gone:
+            if pair.key not in gone:
                 brief = last.brief + 1 if number - last.since <= BRIEF else 0
-            slots[one.slot] = Slot(one.slot, brief, number)
+            slots[pair.slot] = Slot(pair.slot, brief, number)
     return tuple(slots.values())[-MOST_SLOTS:]
 
 

@@ -227,8 +227,8 @@ def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> Map
     known = memory or MapMemory()
     begins = not known.begun
     keys = {known.keys[start : start + _KEY] for start in range(0, len(known.keys), _KEY)}
-    fresh = {address_key(one.url): one for one in found.addresses}
-    new = [one for key, one in fresh.items() if key not in keys]
+    fresh = {address_key(address.url): address for address in found.addresses}
+    new = [address for key, address in fresh.items() if key not in keys]
     keys |= fresh.keys()
     after = replace(known, keys=b"".join(sorted(keys)[:MOST_ADDRESSES]))
     after = _after_file(after, file, news=bool(new)) if file else replace(after, begun=True)
@@ -237,7 +237,7 @@ def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> Map
     if len(new) > MOST_TOLD or (len(new) >= FEWEST and len(new) == len(fresh) and not file):
         return MapChange(after, bulk=len(new))
     new.sort(key=lambda one: one.modified)
-    return MapChange(after, new=tuple(Item(one.url, one.title, one.published_at) for one in new))
+    return MapChange(after, new=tuple(Item(address.url, address.title, address.published_at) for address in new))
 
 
 def next_file(memory: MapMemory) -> str:
@@ -246,13 +246,15 @@ def next_file(memory: MapMemory) -> str:
 
 
 def _indexed(memory: MapMemory, found: Sitemap) -> MapChange:
-    listed = {one.url: one.modified for one in found.addresses[:MOST_FILES]}
+    listed = {address.url: address.modified for address in found.addresses[:MOST_FILES]}
     known = {file.url: file for file in memory.files}
     files = [file for file in memory.files if file.url in listed]
     files += [MapFile(url) for url in listed if url not in known]
     after = replace(memory, files=tuple(files), is_index=True, begun=memory.begun or not listed)
     sure = any(listed.values()) and not after.is_blind
-    due = [one.url for one in files if not one.read or (sure and listed[one.url] and listed[one.url] != one.modified)]
+    due = [
+        each.url for each in files if not each.read or (sure and listed[each.url] and listed[each.url] != each.modified)
+    ]
     dated = tuple(replace(file, modified=listed[file.url]) for file in files)
     return MapChange(replace(after, files=dated), due=tuple(due))
 

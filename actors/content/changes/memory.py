@@ -431,7 +431,7 @@ def state_of(settled: SettledState) -> bytes:
 
 
 def with_state(states: bytes, state: bytes) -> bytes:
-    others = b"".join(one for one in states_in(states) if one != state)
+    others = b"".join(known for known in states_in(states) if known != state)
     return (others + state)[-_KEY * MOST_STATES :]
 
 

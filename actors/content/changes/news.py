@@ -166,24 +166,26 @@ def weighed(before: SettledState, now: SettledState, apart: StateDifference, kno
     figured = labels(came) & labels(went)
     pairs = replacements(before, now, apart.spans, went.by_position(), came.by_position())
     # A text that was there before the other one left has not replaced it, as in a shuffled list.
-    replaced = tuple(one for one in pairs if known.waits.get(one.key, 0) <= known.absent.get(before.keys[one.old], 0))
+    replaced = tuple(
+        each for each in pairs if known.waits.get(each.key, 0) <= known.absent.get(before.keys[each.old], 0)
+    )
     arrivals = _Scales(now, came, came_bags, _OtherState(lost, shuffled, figured, apart.moved[0]), known)
     departures = _Scales(before, went, went_bags, _OtherState(found, shuffled, figured, apart.moved[1]), known)
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
-    arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
-    departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
+    arrived = arrivals.came(told, {pair.new for pair in replaced if pair.what != "words"})
+    departed = departures.went(left, {pair.old for pair in replaced if pair.what != "words"})
     if not known.chosen:
         _without_furniture(arrived, departed, apart, known, before)
     controls = sum(block.rule == CONTROLS for block in (*arrived.values(), *departed.values()))
     is_menu = controls > _MOST_CONTROLS
-    many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
-    for one in replaced if not known.chosen else ():
-        if one.new in apart.moved[0] and one.old in apart.moved[1]:
+    many = sum(pair.what == "words" and not known.waits.get(pair.key) for pair in replaced) > 1
+    for each in replaced if not known.chosen else ():
+        if each.new in apart.moved[0] and each.old in apart.moved[1]:
             continue
-        if is_menu and arrivals.is_text and arrived[one.new].rule == CONTROLS:
+        if is_menu and arrivals.is_text and arrived[each.new].rule == CONTROLS:
             continue
-        pair = arrived[one.new], departed[one.old]
-        arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
+        pair = arrived[each.new], departed[each.old]
+        arrived[each.new], departed[each.old] = _in_place(each, pair, (arrivals, departures), known, alone=not many)
     sides = arrived, departed
     for side, positions in _exchanged(replaced, (arrivals, departures), sides, apart, alone=not many):
         for i in positions:
@@ -287,11 +289,11 @@ def _exchanged(
     if scales[0].is_text or scales[0].is_chosen:
         return []
     known = scales[0].known
-    words = [one for one in replaced if one.what == "words"]
+    words = [pair for pair in replaced if pair.what == "words"]
     shuffled = sum(b - a for a, b, _, _ in apart.spans) - len(apart.went.positions) >= _FEW
-    paired = [one for one in words if (shuffled and one.new in scales[0].listed) or _unlike(one, alone=alone)]
-    found = {one.new for one in paired}, {one.old for one in paired}
-    placed = {one.new for one in replaced}, {one.old for one in replaced}
+    paired = [pair for pair in words if (shuffled and pair.new in scales[0].listed) or _unlike(pair, alone=alone)]
+    found = {pair.new for pair in paired}, {pair.old for pair in paired}
+    placed = {pair.new for pair in replaced}, {pair.old for pair in replaced}
     single = tuple(scale.entries(rows, at) for scale, rows, at in zip(scales, sides, placed, strict=True))
     doubted = any(block.doubted for block in sides[0].values())
     ages = [known.waits.get(sides[0][i].key, 0) for i in (found[0] if shuffled else ())]
@@ -323,16 +325,16 @@ def as_reported(
     """
     rows, waiting, counters = list(difference.blocks), dict[int, int](), list[int]()
     came, went = ({i: n for n, i in enumerate(side.positions)} for side in (apart.came, apart.went))
-    for one in difference.replaced:
-        if one.new in apart.moved[0] or one.old in apart.moved[1]:
+    for pair in difference.replaced:
+        if pair.new in apart.moved[0] or pair.old in apart.moved[1]:
             continue
-        new, old = came[one.new], len(came) + went[one.old]
-        if one.what == "figures" and rows[new].doubted:
+        new, old = came[pair.new], len(came) + went[pair.old]
+        if pair.what == "figures" and rows[new].doubted:
             rows[new] = replace(rows[new], score=0.0, rule=MAY_COUNT, waits=True)
             rows[old] = replace(rows[old], score=0.0, rule=MAY_COUNT)
-        if rows[new].waits and rows[new].rule in _PENDING and words_in(one.after) < LONG:
-            waiting[one.new] = one.old
-        elif one.what == "figures" and now.traits[one.new] & CELL and _counts(before.texts[one.old], now, one.new):
+        if rows[new].waits and rows[new].rule in _PENDING and words_in(pair.after) < LONG:
+            waiting[pair.new] = pair.old
+        elif pair.what == "figures" and now.traits[pair.new] & CELL and _counts(before.texts[pair.old], now, pair.new):
             counters += (new, old)
     sure = sum(block.score for n, block in enumerate(rows) if n not in counters)
     for n in counters if sure >= bar else ():
@@ -350,9 +352,9 @@ def _unshifted(
     blocks: tuple[WeighedBlock, ...], replaced: Sequence[Replacement], before: SettledState
 ) -> tuple[WeighedBlock, ...]:
     """Set the weight to 0 if all dates of a page's labels moved by one same day: a time zone changed."""
-    steps = {one: days_moved(one.before, one.after) for one in replaced if one.what == "dates"}
-    moved = [one for one in steps if words_in(one.after) <= LONG]
-    if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
+    steps = {pair: days_moved(pair.before, pair.after) for pair in replaced if pair.what == "dates"}
+    moved = [pair for pair in steps if words_in(pair.after) <= LONG]
+    if len(moved) < _FEW or len({steps[pair] for pair in moved}) > 1 or not steps[moved[0]]:
         return blocks
     # An ASCII text without figures has no date.
     labels = (text for text in before.texts if len(text) <= LONGEST_LABEL)
@@ -361,7 +363,7 @@ def _unshifted(
     found = islice((text for text in dated if dates_in(canonical(text))), int(len(moved) / _MOST_MOVED) + 1)
     if len(moved) < _MOST_MOVED * sum(1 for _ in found):
         return blocks
-    keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
+    keys = {pair.key for pair in moved} | {before.keys[pair.old] for pair in moved}
     rule = "all dates moved by a day"
     return tuple(replace(block, score=0.0, rule=rule) if block.key in keys else block for block in blocks)
 

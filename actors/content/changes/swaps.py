@@ -408,17 +408,17 @@ class _RevisedBlocks:
 
     def weigh_dates(self, replaced: Sequence[Replacement]) -> None:
         now, told = self._around.now, frozenset(self._around.before.keys)
-        dates = (one for one in replaced if one.what == "dates" and one.slot not in self._known.restless)
-        found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
+        dates = (pair for pair in replaced if pair.what == "dates" and pair.slot not in self._known.restless)
+        found = [pair for pair in dates if is_only_date(pair.before) and is_only_date(pair.after)]
         short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
         dated = [i for i in short if is_only_date(canonical(now.texts[i]))] if found else []
         if len(dated) < _ROWS or len(found) > _MOST * len(dated):
             return
-        for one in found:
+        for pair in found:
             # The entry is before or after its date, and has stayed.
-            beside = (i for i in (one.new - 1, one.new + 1) if 0 <= i < len(now.keys) and i not in dated)
+            beside = (i for i in (pair.new - 1, pair.new + 1) if 0 <= i < len(now.keys) and i not in dated)
             if any(now.keys[i] in told for i in beside):
-                for place, least in (((True, one.new), FIGURE), ((False, one.old), _GONE * FIGURE)):
+                for place, least in (((True, pair.new), FIGURE), ((False, pair.old), _GONE * FIGURE)):
                     block = self.blocks[self._at[place]]
                     if block.rule in _RULES:
                         self.blocks[self._at[place]] = replace(block, score=max(block.score, least), rule="")
@@ -454,10 +454,10 @@ class _RevisedBlocks:
             self._doubt(came, i)
 
     def doubt_early(self, replaced: Sequence[Replacement]) -> None:
-        for one in replaced if not self._running[1] else ():
-            n = self._at[True, one.new]
+        for pair in replaced if not self._running[1] else ():
+            n = self._at[True, pair.new]
             # It has waited, so it was in doubt; an early rotating text may last for some checks.
-            if one.what == "words" and self.blocks[n].score and 0 < self._known.waits.get(one.key, 0) <= SURE:
+            if pair.what == "words" and self.blocks[n].score and 0 < self._known.waits.get(pair.key, 0) <= SURE:
                 self.blocks[n] = replace(self.blocks[n], doubted=True)
 
     def doubt_turning(self) -> None:

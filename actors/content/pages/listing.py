@@ -85,9 +85,9 @@ def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ..
     parted: dict[tuple[str, ...], list[_Link]] = {}
     for group, links in groups.items():
         parents = (link.element.getparent() for link in links)
-        names = ((one.get("class") or "").split() if one is not None else () for one in parents)
+        names = ((parent.get("class") or "").split() if parent is not None else () for parent in parents)
         kinds = [" ".join(name for name in own if not _ROW.fullmatch(name)) for own in names]
-        turns = sum(1 for one, other in pairwise(kinds) if one != other)
+        turns = sum(1 for kind, other in pairwise(kinds) if kind != other)
         if _FEW <= len(set(kinds)) < _BESIDE and len(links) > _BESIDE and turns >= _INTERLEAVED * (len(links) - 1):
             for link, kind in zip(links, kinds, strict=True):
                 parted.setdefault((*group, kind), []).append(link)
@@ -143,7 +143,7 @@ def _is_one_of_many(element: markup.Element) -> bool:
     """Whether an element is one row among others of its kind despite an extra class, for example a pinned one."""
     parent, names = element.getparent(), set((element.get("class") or "").split())
     beside = islice(() if parent is None else parent.iterchildren(element.tag), _SIBLINGS)
-    fewer = (mine for one in beside if (mine := set((one.get("class") or "").split())) and mine < names)
+    fewer = (mine for sibling in beside if (mine := set((sibling.get("class") or "").split())) and mine < names)
     return sum(1 for _ in islice(fewer, _FEW)) == _FEW
 
 
@@ -173,11 +173,11 @@ def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> 
 
 def _shown(link: markup.Element) -> tuple[str, bool]:
     """Return a link's name (its heading, else its longest line, without kickers), and whether it is visible."""
-    if text := max((_text_of(one) for one in link.iter(*_HEADINGS)), key=_words, default=""):
+    if text := max((_text_of(heading) for heading in link.iter(*_HEADINGS)), key=_words, default=""):
         return text, True
     if text := max(_lines_of(link), key=_words, default=""):
         return text[:MOST_TITLE], True
-    said = link.get("aria-label") or link.get("title") or next((one.get("alt") or "" for one in link.iter("img")), "")
+    said = link.get("aria-label") or link.get("title") or next((img.get("alt") or "" for img in link.iter("img")), "")
     return _one_line(said), False
 
 
@@ -186,7 +186,7 @@ def _text_of(element: markup.Element) -> str:
 
 
 def _lines_of(element: markup.Element) -> list[str]:
-    small = [text for one in element.iter() if _KICKER.search(one.get("class") or "") for text in one.itertext()]
+    small = [text for part in element.iter() if _KICKER.search(part.get("class") or "") for text in part.itertext()]
     lines = [text for line in markup.lines(element) if (text := _one_line(line))]
     kickers = sorted({text for part in small if (text := _one_line(part))}, key=len, reverse=True)
     cut = [line.removeprefix(next(filter(line.startswith, kickers), "")).strip(" :|") for line in lines]
@@ -241,9 +241,9 @@ class _Leader:
         around = Counter[markup.Element]()
         forms: dict[markup.Element, str] = {}
         for link in links:
-            for one in link.element.iterancestors():
-                around[one] += forms.get(one) != link.form
-                forms[one] = link.form
+            for above in link.element.iterancestors():
+                around[above] += forms.get(above) != link.form
+                forms[above] = link.form
         self._holders = {element: forms[element] for element, count in around.items() if count == 1}
 
     def has(self, links: Sequence[_Link]) -> bool:
@@ -323,7 +323,7 @@ def _best_name(links: Sequence[_Link]) -> tuple[bool, int]:
 def _beside(link: _Link) -> str:
     """Return a title near a link whose own text is generic; its own text if there is none."""
     for around in islice(link.element.iterancestors(*_HOLDING), 3):
-        heading = max((_text_of(one) for one in around.iter(*_HEADINGS)), key=_words, default="")
+        heading = max((_text_of(element) for element in around.iter(*_HEADINGS)), key=_words, default="")
         lines = [line for line in _lines_of(around) if line != link.text]
         if title := heading or next((line for line in lines if len(_LETTER.findall(line)) > 1), ""):
             return title[:MOST_TITLE]
@@ -332,5 +332,5 @@ def _beside(link: _Link) -> str:
 
 def base_of(root: markup.Element, url: str) -> str:
     """Return the address against which a page's links are resolved."""
-    named = next((one.get("href") for one in root.iter("base") if one.get("href")), None)
+    named = next((base.get("href") for base in root.iter("base") if base.get("href")), None)
     return (absolute(named, url) if named else "") or url

@@ -187,8 +187,8 @@ def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Of
     name = _text(own) or name
     if kinds & {"Offer", "AggregateOffer"}:
         inner = node.get("priceSpecification")
-        inner = next((one for one in (inner if isinstance(inner, list) else [inner]) if isinstance(one, dict)), {})
-        said = (one.get(key) for key in ("price", "lowPrice") for one in (node, inner))
+        inner = next((each for each in (inner if isinstance(inner, list) else [inner]) if isinstance(each, dict)), {})
+        said = (holder.get(key) for key in ("price", "lowPrice") for holder in (node, inner))
         price = next(filter(None, map(_price, said)), "")
         currency = _currency(node.get("priceCurrency")) or _currency(inner.get("priceCurrency"))
         state = _state(node.get("availability"))
@@ -203,7 +203,7 @@ def _in_attributes(root: Element) -> Iterator[Offer]:
     """Yield offers of microdata: elements with `itemprop`, in the scope of an offer."""
     # Scopes may be nested, and each is walked, so their number is limited.
     typed = root.xpath("descendant-or-self::*[@itemtype]")
-    scopes = (one for one in typed if one.get("itemtype").rstrip("/").endswith("Offer"))
+    scopes = (scope for scope in typed if scope.get("itemtype").rstrip("/").endswith("Offer"))
     for scope in islice(scopes, 2 * MOST_OFFERS):
         said: dict[str, str] = {}
         for element in scope.iter():
@@ -223,7 +223,7 @@ def _product(scope: Element) -> str:
         outer = outer.getparent()
     if outer is None:
         return ""
-    named = next((one for one in outer.iter() if isinstance(one.tag, str) and one.get("itemprop") == "name"), None)
+    named = next((each for each in outer.iter() if isinstance(each.tag, str) and each.get("itemprop") == "name"), None)
     return "" if named is None else _text(named.get("content") or "".join(named.itertext()))
 
 

@@ -55,7 +55,7 @@ def main_blocks(blocks: Blocks) -> list[int]:
     sizes, headings = list(map(len, plain)), [n for n, i in enumerate(kept) if blocks.traits[i] & HEADING]
     classes = classes_of(plain, [blocks.linked[i] for i in kept]) if len(plain) <= _MOST_PARAGRAPHS else ""
     found = in_context(classes, headings, sizes)
-    good = [i for i, one in zip(kept, found, strict=False) if one == GOOD]
+    good = [i for i, letter in zip(kept, found, strict=False) if letter == GOOD]
     if sum(len(blocks.texts[i]) for i in good) >= _SHARE * sum(sizes):
         return good
     return kept or list(range(len(blocks.texts)))

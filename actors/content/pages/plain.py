@@ -152,7 +152,7 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
         root = _xml(text)
         assert root is not None
         return _part_of_xml(root, selector, ignore)
-    by_path = any(selector_kind(one) == "path" for one in (selector, *ignore) if one is not None)
+    by_path = any(selector_kind(text) == "path" for text in (selector, *ignore) if text is not None)
     if document.format in ("text", "csv") and not by_path:
         return _part_of_lines(text, document.format, selector, ignore)
     if document.format == "csv":

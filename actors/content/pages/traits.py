@@ -397,7 +397,9 @@ class _Table:
     def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
         """End a row: yield its cells with the ids of their labels. A negative id must read like a label."""
         cells, self.cells, self.column = self.cells, [], 0
-        if self.in_thead or (cells[0].is_head and all(one.is_head and one.scope not in _ROW_SCOPES for one in cells)):
+        if self.in_thead or (
+            cells[0].is_head and all(each.is_head and each.scope not in _ROW_SCOPES for each in cells)
+        ):
             self._take_heads(cells)
             return
         self.head = False

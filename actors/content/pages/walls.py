@@ -117,7 +117,7 @@ def _is_shell(root: Element, blocks: Blocks) -> bool:
         return False
     scripts = sum(1 for _ in root.iter("script"))
     ids = ((element.get("id") or "").strip().lower() for element in root.iter("div", "main", "section", "body"))
-    return scripts >= _MANY_SCRIPTS or (scripts > 0 and any(one in SHELL_IDS for one in ids))
+    return scripts >= _MANY_SCRIPTS or (scripts > 0 and any(id in SHELL_IDS for id in ids))
 
 
 def kind_of(text: str) -> str:
@@ -331,7 +331,7 @@ def shell_of(root: Element, trouble: StandIn | None, blocks: Blocks) -> str:
         return f"<{waiting.tag[:40]}{own and f' id={own}'}> is empty until its scripts run"
     if not blocks.texts:
         return "it has scripts and no text"
-    asks = (_JAVASCRIPT.search(" ".join(one.itertext())[:2_000]) for one in root.iter("noscript"))
+    asks = (_JAVASCRIPT.search(" ".join(noscript.itertext())[:2_000]) for noscript in root.iter("noscript"))
     if not mounts and words <= NEXT_TO_NONE and any(asks):
         return "it asks for JavaScript, and has next to no text without it"
     return ""

@@ -266,7 +266,7 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[ValueSpan]:
     if not _DIGIT.search(flat):  # no other value lacks a figure
         return _apart(said)[:MOST_VALUES]
     found = _apart([*_dates(text, lowered, writing), *_clocks(text, lowered), *_versions(text, lowered), *said])
-    taken = {at for one in found for at in range(one.start, one.end)}
+    taken = {at for value in found for at in range(value.start, value.end)}
     taken.update(at for hash in _HASH.finditer(lowered) for at in range(*hash.span()))
     found += _Numbers(text, flat, writing, label).read(taken)
     return _apart(found)[:MOST_VALUES]
@@ -285,9 +285,9 @@ def is_price(found: ValueSpan, text: str) -> bool:
 
 def _apart(found: Sequence[ValueSpan]) -> list[ValueSpan]:
     kept: list[ValueSpan] = []
-    for one in sorted(found, key=lambda at: (at.start, -at.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for value in sorted(found, key=lambda at: (at.start, -at.end)):
+        if not kept or value.start >= kept[-1].end:
+            kept.append(value)
     return kept
 
 
@@ -493,8 +493,8 @@ def availability_in(lowered: str) -> Iterator[AvailabilitySpan]:
         if _stands_alone(lowered, found.start(), found.end())
         and not (found.lastgroup == "limited" and _TIME_LEFT.match(lowered, found.end()))
     ]
-    are_few = any(one.state == "limited" for one in said)
-    yield from (one for one in said if not (are_few and one.state == "in_stock"))
+    are_few = any(state.state == "limited" for state in said)
+    yield from (state for state in said if not (are_few and state.state == "in_stock"))
     bare = None if said or words > _BARE_WORDS else _BY_ITSELF.search(lowered)
     if bare is not None and _stands_alone(lowered, bare.start(), bare.end()):
         yield AvailabilitySpan(bare.start(), bare.end(), "in_stock")
@@ -503,7 +503,7 @@ def availability_in(lowered: str) -> Iterator[AvailabilitySpan]:
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no letter touches a match, except in scripts without spaces."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    return not any(_LETTER.match(one) and not _UNSPACED.match(one) for one in (before, after))
+    return not any(_LETTER.match(beside) and not _UNSPACED.match(beside) for beside in (before, after))
 
 
 _MOST_WORDS, _MOST_IN_SENTENCE = 5, 15
@@ -541,19 +541,19 @@ class _WordDifference(NamedTuple):
 def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
     """Return the old and the new names, if no other words differ."""
     found = list(_stretches(before, after))
-    stretches = [one for _, _, one in found if one.old != one.new]
-    others = [one for one in stretches if _letters(one.old) != _letters(one.new)]
-    likely = [_likely(one, before, after, writing) for one in others or stretches]
+    stretches = [stretch for _, _, stretch in found if stretch.old != stretch.new]
+    others = [stretch for stretch in stretches if _letters(stretch.old) != _letters(stretch.new)]
+    likely = [_likely(stretch, before, after, writing) for stretch in others or stretches]
     if not likely or min(likely) is _Rating.NO or max(likely) is not _Rating.SURE:
         return None
     if len(stretches) > 1:
         return before, after
-    return next((old, new) for old, new, one in found if one.old != one.new)
+    return next((old, new) for old, new, stretch in found if stretch.old != stretch.new)
 
 
 def same_wording(before: str, after: str) -> bool:
     """Whether texts differ only in figures and connecting words."""
-    return all(one.old == one.new for _, _, one in _stretches(before, after))
+    return all(stretch.old == stretch.new for _, _, stretch in _stretches(before, after))
 
 
 def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _WordDifference]]:

@@ -117,11 +117,11 @@ def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
 def surplus(ours: Iterable[Item], theirs: Iterable[Item], value: Callable[[Item], Hashable]) -> list[Item]:
     """Return the items without an equal in the other multiset, by a value of theirs."""
     left, kept = Counter(map(value, theirs)), list[Item]()
-    for one in ours:
-        if left[value(one)]:
-            left[value(one)] -= 1
+    for gap in ours:
+        if left[value(gap)]:
+            left[value(gap)] -= 1
         else:
-            kept.append(one)
+            kept.append(gap)
     return kept
 
 
