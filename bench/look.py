@@ -1,4 +1,4 @@
-"""The worker's cost of a changed page.
+"""The worker's cost of a changed page, and of a changed feed.
 
 The pages come from the shared material if present, else one is generated.
 """
@@ -6,6 +6,7 @@ The pages come from the shared material if present, else one is generated.
 from __future__ import annotations
 
 import gc
+import io
 import json
 import re
 import statistics
@@ -14,8 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import feedparser
 from lxml import etree
 
+from actors.content.feeds import read_feed
 from actors.content.messages import PageRequest
 from actors.content.tasks import look_page
 from bench.topic import MATERIAL, Figure, Row, Topic, size
@@ -33,6 +36,7 @@ TOPIC = Topic(
     {
         "changed": Figure("a changed page: read, judged, remembered", "ms", "<= 8 ms, <= 4 x parse"),
         "same": Figure("the same text in other bytes: scripts and comments differ", "ms", "<= 2 ms"),
+        "feed": Figure("a feed of 60 entries, one of them new, beside feedparser", "ms", "<= 0.5 x feedparser"),
     },
 )
 _CODE = re.compile(rb"(<script[^>]*>)(?=[^<{])")
@@ -89,6 +93,19 @@ def rows() -> Iterator[Row]:
     parse, same, ours = (statistics.median(least[n::3]) for n in range(3))
     yield Row("changed", ours, parse, f"{len(pairs)} pages")
     yield Row("same", same, parse)
+    bare, feed = (statistics.median(times) for times in zip(*(feed_times(n) for n in range(10 * ROUNDS)), strict=True))
+    yield Row("feed", feed, bare)
+
+
+def feed_times(number: int) -> tuple[float, float]:
+    """Return feedparser's time for a feed with its next entry, and ours."""
+    what = "The north beach is where most of the small waders feed while the tide goes out, day after day. " * 2
+    item = "<item><title>Note {n}</title><guid>{n}</guid><description>{what}</description></item>"
+    items = "".join(item.format(n=n, what=what) for n in range(number + 60, number, -1))
+    body = f'<rss version="2.0"><channel><title>Notes</title>{items}</channel></rss>'.encode()
+    if not number:
+        read_feed(body, "", URL)
+    return milliseconds(lambda: feedparser.parse(io.BytesIO(body))), milliseconds(lambda: read_feed(body, "", URL))
 
 
 def works_of(before: bytes, after: bytes) -> Iterator[Callable[[], object]]:

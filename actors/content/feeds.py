@@ -20,8 +20,9 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import feedparser
 import listparser
@@ -52,7 +53,16 @@ _COUNTS = re.compile(rf"\W*{_COUNT}(?:\s*[-–—·•|/,]\s*{_COUNT})*\W*", re.
 _TAG_WORD = re.compile(r"[^\w.+/ -]+")
 
 
-class Raw(Struct, frozen=True):
+class Marks(NamedTuple):
+    """The fields of an `Entry` that are computed from its text."""
+
+    fingerprint: str
+    content_hash: str
+    simhash: int
+    prints: bytes
+
+
+class Raw(Struct, frozen=True, dict=True):
     """A parsed entry: plain texts, an absolute link or "", the document's own id or ""."""
 
     id: str
@@ -62,6 +72,17 @@ class Raw(Struct, frozen=True):
     content: str
     published_at: Millis | None
     tags: tuple[str, ...]
+
+    @cached_property
+    def marks(self) -> Marks:
+        lines = [line for line in map(_without_counts, self.content.splitlines()) if line]
+        each = (_digest(line, 3) for line in lines[:MOST_ENTRY_LINES])
+        return Marks(
+            fingerprint(self.title, self.content, self.url),
+            content_hash(self.content),
+            simhash(self.content or self.title),
+            b"".join((_digest(canonical(self.title), 4), _digest(" ".join(lines), 4), *each)),
+        )
 
 
 def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
@@ -86,8 +107,6 @@ def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Seque
 
 def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> Entry:
     content, truncated = cap(raw.content)
-    lines = [line for line in map(_without_counts, raw.content.splitlines()) if line]
-    each = (_digest(line, 3) for line in lines[:MOST_ENTRY_LINES])
     return Entry(
         key=key,
         url=raw.url,
@@ -96,13 +115,10 @@ def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> 
         content=content,
         published_at=raw.published_at,
         tags=_tags(raw.tags),
-        fingerprint=fingerprint(raw.title, raw.content, raw.url),
-        content_hash=content_hash(raw.content),
-        simhash=simhash(raw.content or raw.title),
         content_truncated=truncated,
         identity=identity,
         aliases=aliases,
-        prints=b"".join((_digest(canonical(raw.title), 4), _digest(" ".join(lines), 4), *each)),
+        **raw.marks._asdict(),
     )
 
 
@@ -289,34 +305,142 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     clean = NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
     # feedparser turns a raw ampersand into "AT&T;", and "&copy=3" in a link into a sign.
     clean = _RAW_AMPERSAND.sub(lambda found: "&amp;" if found[0] == "&" else found[0], clean)
-    # No content-location: feedparser would resolve ids against it, and a moved feed would get new identities.
-    headers = {"content-type": "application/xml; charset=utf-8"}
-    stream = io.BytesIO(clean.encode("utf-8"))
-    parsed = feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
-    version = str(parsed.get("version") or "")
-    kind = _VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom")
-    atom, home = kind.startswith("atom"), absolute(str(parsed.feed.get("link") or ""), url)
-    # Atom resolves a relative link against its document (RFC 4287, 2), RSS against its channel's page.
-    base = url if atom else home or url
-    if not version and not parsed.entries and not parsed.feed.get("title"):
+    parsed, origin, raws = _parsed(clean, url, root[1].lower())
+    if not parsed.get("version") and not raws and not parsed.feed.get("title"):
         raise ContentError("The document begins like a feed, but is not one.")
-    found = newest(parsed.entries, _published)
+    found = newest(raws, lambda raw: raw.published_at)
     # A whole document has the end tag of its root, or of the channel around all entries.
     closing = {root[1].lower(), "channel"} if root[1].lower() == "rss" else {root[1].lower()}
     cut = closing.isdisjoint(map(str.lower, _END.findall(clean, max(0, clean.lower().rfind("</item")))))
     return FeedReading(
-        title=title_of(parsed.feed, atom=atom)[:1000].replace("\n", " "),
-        url=home,
-        format=kind,
-        entries=entries_of([_raw(entry, base, atom=atom) for entry in found]),
+        title=title_of(parsed.feed, atom=origin.atom)[:1000].replace("\n", " "),
+        url=origin.home,
+        format=origin.kind,
+        entries=entries_of(found),
         hints=hints_of(text),
         damaged=decoded.damaged or bool(parsed.get("bozo")),
         hubs=_links(parsed.feed, url, ("hub",))[:_MOST_LINKS],
         paging=tuple((rel, link) for rel in PAGING for link in _links(parsed.feed, url, (rel,))[:1]),
         cut=cut,
         cut_entry=cut,
-        left_out=len(parsed.entries) - len(found),
+        left_out=len(raws) - len(found),
     )
+
+
+class _Origin(NamedTuple):
+    """A feed's format, its own page ("" if it names none), and the base of its entries' links."""
+
+    kind: str
+    home: str
+    base: str
+
+    @property
+    def atom(self) -> bool:
+        return self.kind.startswith("atom")
+
+
+class _KnownEntries(dict[bytes, tuple[_Origin, Raw]]):
+    """The entries that this worker has read, by their feed and element: most of a changed feed are as before."""
+
+    size = 0
+
+    def keep(self, key: bytes, origin: _Origin, raw: Raw, size: int) -> None:
+        """Keep an entry. size: the characters of its element."""
+        if self.size + size > _MOST_KNOWN:
+            self.clear()
+            self.size = 0
+        self.size += 0 if key in self else size
+        self[key] = origin, raw
+
+
+_MOST_KNOWN = 4 << 20  # characters
+_KNOWN = _KnownEntries()
+_ELEMENT = re.compile(
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)((?:[\w.-]+:)?(?:item|entry))(?=[\s/>])[^>]*>", re.DOTALL
+)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_INHERITED = re.compile(r"""[\s](?:xmlns|xml|base|lang)\b[\w:.-]*\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
+
+
+def _parsed(text: str, url: str, root: str) -> tuple[Any, _Origin, Sequence[Raw]]:
+    """Return feedparser's document with all entries. It parses no element that is known, which is most of its work.
+
+    A known element was part of a well-formed document. Its meaning depends only on the root, the attributes that it
+    inherits, and the origin. If the rest is not well-formed or has other entries, all of it is parsed.
+    """
+    spans = _entry_spans(text)
+    keys = _keys_of(text, url, spans)
+    known = [_KNOWN.get(key) for key in keys]
+    if any(known):
+        starts = [0, *(end for (_, end), found in zip(spans, known, strict=True) if found)]
+        ends = [*(start for (start, _), found in zip(spans, known, strict=True) if found), len(text)]
+        parsed = _by_feedparser("".join(text[start:end] for start, end in zip(starts, ends, strict=True)))
+        origin = _origin_of(parsed, url, root)
+        is_whole = not parsed.get("bozo") and len(parsed.entries) == known.count(None)
+        if is_whole and all(found is None or found[0] == origin for found in known):
+            fresh = iter(parsed.entries)
+            raws = [found[1] if found else _raw(next(fresh), origin) for found in known]
+            _keep(keys, origin, raws, spans)
+            return parsed, origin, raws
+    parsed = _by_feedparser(text)
+    origin = _origin_of(parsed, url, root)
+    raws = [_raw(entry, origin) for entry in parsed.entries]
+    if not parsed.get("bozo") and len(raws) == len(keys):
+        _keep(keys, origin, raws, spans)
+    return parsed, origin, raws
+
+
+def _keep(keys: Sequence[bytes], origin: _Origin, raws: Sequence[Raw], spans: Sequence[tuple[int, int]]) -> None:
+    for key, raw, (start, end) in zip(keys, raws, spans, strict=True):
+        _KNOWN.keep(key, origin, raw, end - start)
+
+
+def _entry_spans(text: str) -> list[tuple[int, int]]:
+    """Return where each outermost element of an entry begins and ends; [] if that is uncertain."""
+    spans, start, name, depth = list[tuple[int, int]](), 0, "", 0
+    for found in _ELEMENT.finditer(text):
+        if found[2] is None or (depth and found[2] != name):
+            continue
+        if found[1]:
+            depth -= 1
+            if depth < 0:
+                return []
+        elif not found[0].endswith("/>"):
+            depth += 1
+            if depth == 1:
+                start, name = found.start(), found[2]
+        elif not depth:
+            start = found.start()
+        if not depth:
+            spans.append((start, found.end()))
+    return [] if depth else spans
+
+
+def _keys_of(text: str, url: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+    """Return a digest of each element and of what it depends on; [] if that is uncertain."""
+    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
+    outside = _COMMENT.sub("", "".join(text[start:end] for start, end in zip(starts, ends, strict=True)))
+    roots = list(_ROOT.finditer(outside))
+    if not roots or len(roots) > 2:  # entries of several channels may inherit different attributes
+        return []
+    scope = repr((url, outside[: roots[0].end()], _INHERITED.findall(outside)))
+    shared = hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    texts = (text[start:end].encode("utf-8", "surrogatepass") for start, end in spans)
+    return [hashlib.blake2b(each, key=shared, digest_size=16).digest() for each in texts]
+
+
+def _by_feedparser(text: str) -> Any:
+    # No content-location: feedparser would resolve ids against it, and a moved feed would get new identities.
+    headers = {"content-type": "application/xml; charset=utf-8"}
+    stream = io.BytesIO(text.encode("utf-8"))
+    return feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
+
+
+def _origin_of(parsed: Any, url: str, root: str) -> _Origin:
+    kind = _VERSIONS.get(str(parsed.get("version") or ""), "rss" if root != "feed" else "atom")
+    home = absolute(str(parsed.feed.get("link") or ""), url)
+    # Atom resolves a relative link against its document (RFC 4287, 2), RSS against its channel's page.
+    return _Origin(kind, home, url if kind.startswith("atom") else home or url)
 
 
 def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
@@ -324,7 +448,8 @@ def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link for link in found if link))
 
 
-def _raw(entry: Any, base: str, *, atom: bool) -> Raw:
+def _raw(entry: Any, origin: _Origin) -> Raw:
+    base, atom = origin.base, origin.atom
     own, author = normalise(str(entry.get("id") or "")), entry.get("author_detail") or {}
     return Raw(
         id=own,
