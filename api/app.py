@@ -75,15 +75,12 @@ class Api(Application):
         """Return the face of a request, by its path. A browser's GET of an unknown path gets the dashboard's."""
         path, people = scope.get("path", ""), self.people
         face = self.sections.get(path.split("/", 2)[1]) if path.startswith("/") else None
-        if face is people and path.startswith("//"):
-            face = None
-        if face is not None:
+        if face is not None and not (face is people and path.startswith("//")):
             return face
         if people is None or scope.get("method") not in ("GET", "HEAD"):
             return self.programs
-        accepts = (value for name, value in scope["headers"] if name == b"accept")
-        is_browser = any(value.startswith(b"text/html") for value in accepts)  # only browsers put HTML first
-        return people if is_browser else self.programs
+        is_browser = any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
+        return people if is_browser else self.programs  # only browsers put HTML first
 
     def report(self, error: BaseException, scope: Mapping[str, Any], **more: str) -> None:
         where = f"{scope.get('method', '')} {_safe_path(scope.get('path', ''))}".strip()
@@ -97,8 +94,7 @@ def _safe_path(path: str) -> str:
 
 
 def make_app(context: AppContext) -> Api:
-    settings = context.settings
-    return _made(Api(context), of_service(settings.public_url(), metrics=not settings.metrics_bind))
+    return _made(Api(context), of_service(context.settings.public_url(), metrics=not context.settings.metrics_bind))
 
 
 def make_metrics_app(context: AppContext) -> Api:
@@ -147,8 +143,7 @@ async def _failed(app: Api, error: Exception) -> Response:
     face: Face = g.face
     refusal = refusal_of(error, owner=face.owner)
     if refusal is None:
-        said = {"method": request.method, "path": request.path}
-        app.report(error, said, request_id=g.get("request_id", ""))
+        app.report(error, {"method": request.method, "path": request.path}, request_id=g.get("request_id", ""))
         refusal = INTERNAL
     return face.refused(refusal, error)
 

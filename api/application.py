@@ -7,6 +7,7 @@ request id, client address, common headers, log line, faults.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 from quart import Response
@@ -46,7 +47,11 @@ class Face(Protocol):
 
 
 class Rule(QuartRule):
-    """A rule that only matches. Compiling the URL builders, two functions per rule, would dominate start-up."""
+    """A rule that only matches: compiling two URL builders per rule would dominate start-up. Applications share it."""
+
+    def bind(self, map: Any, rebind: bool = False) -> None:
+        if not self._parts:  # else another application has bound it, with the same converters and options
+            super().bind(map)
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
         def build(rule: Rule, **values: object) -> tuple[str, str]:
@@ -58,7 +63,10 @@ class Rule(QuartRule):
 class Application(QuartTrio):
     """The parts that faces, bins and connections use. owner: the key of all calls. alone: no dashboard, no bins."""
 
-    url_rule_class = Rule  # type: ignore[assignment]  # Quart does the same; its rule takes more arguments
+    _parsed = staticmethod(cache(Rule))
+    url_rule_class = staticmethod(  # type: ignore[assignment]
+        lambda path, methods, **more: Application._parsed(path, methods=frozenset(methods), **more)
+    )
 
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
@@ -67,10 +75,8 @@ class Application(QuartTrio):
         self.only_https = only_https(self.base_url)
         world = context.world
         self.streams = Streams(context.storage, context.settings, world.metrics.streams, world.jail, world.now)
-        self.limiter = Limiter(context.storage.ownership)
-        self.unsent = Unsent()
-        recorders = (extra.recorder(self) for extra in always_on() if extra.recorder is not None)
-        self.recorder: Recorder = next(recorders, unrecorded)
+        self.limiter, self.unsent = Limiter(context.storage.ownership), Unsent()
+        self.recorder: Recorder = next((one.recorder(self) for one in always_on() if one.recorder), unrecorded)
         self.repeats = Repeats(context, self.recorder)
         self.proxies = context.settings.proxies()
         self.origins = context.settings.cors_origins
@@ -84,8 +90,7 @@ class Application(QuartTrio):
         self.metadata_of: Callable[[str], str] = lambda path: ""
         """Returns the URL of a path's protected-resource metadata (RFC 9728), "" without. An extra may set it."""
         self._chance = context.world.chance("api/request")
-        self.used = LastUsed(context.storage.keys.touch)
-        self.seen = LastUsed(context.storage.people.touch)
+        self.used, self.seen = LastUsed(context.storage.keys.touch), LastUsed(context.storage.people.touch)
         self.refused = RefusedCalls(context.world.log)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
