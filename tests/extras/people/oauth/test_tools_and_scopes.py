@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -43,15 +44,21 @@ def calls_in(house: House) -> Sequence[MadeCall]:
     return [MadeCall(each["method"], route_of(each["method"], each["path"]), each["status"]) for each in logged]
 
 
-def route_of(method: str, path: str) -> str:
-    """Return the path of a route, the one without parameters first."""
-    paths = sorted((route.path for route in all_routes() if route.method == method), key=lambda one: "{" in one)
-    return next(
-        one for one in paths if re.fullmatch(re.sub(r"\{path\}|\{tag\}", ".+", PARAMETER.sub("[^/]+", one)), path)
-    )
-
-
 PARAMETER = re.compile(r"\{(?!path|tag)\w+\}")
+
+
+@cache
+def patterns(method: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return the path of each route and a pattern of it, those without parameters first."""
+    paths = sorted((route.path for route in all_routes() if route.method == method), key=lambda one: "{" in one)
+    return [(one, re.compile(re.sub(r"\{path\}|\{tag\}", ".+", PARAMETER.sub("[^/]+", one)))) for one in paths]
+
+
+@cache
+def route_of(method: str, path: str) -> str:
+    return next(one for one, pattern in patterns(method) if pattern.fullmatch(path))
+
+
 NEEDS = {(route.method, route.path): set(route.scopes) for route in all_routes()}
 
 
