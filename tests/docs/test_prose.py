@@ -7,10 +7,8 @@ words, and a ceiling only falls. `python -m tests.docs.test_prose PATH` prints t
 from __future__ import annotations
 
 import ast
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -70,10 +68,15 @@ def _docstrings(tree: ast.AST) -> Iterator[str]:
             yield node.value.value
 
 
+_STRING_OR_COMMENT = re.compile(
+    r"(?s:\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')|(#[^\n]*)"
+)
+
+
 def _comments(text: str) -> Iterator[str]:
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and not re.match(r"#\s*(?:noqa|type:)", token.string):
-            yield token.string.lstrip("# ")
+    for token in _STRING_OR_COMMENT.finditer(text):
+        if token[1] and not re.match(r"#\s*(?:noqa|type:)", token[1]):
+            yield token[1].lstrip("# ")
 
 
 def found(text: str) -> list[tuple[str, str]]:
