@@ -83,9 +83,11 @@ async def test_a_stream_gets_an_event_through_these_functions_in_this_order(auto
             lines = []
             with entered() as found:
                 async with client.stream("GET", "/v1/stream") as answer:
-                    with trio.move_on_after(2 * HOUR):
+                    with trio.move_on_after(2 * HOUR) as patience:
                         async for line in answer.aiter_lines():
                             lines.append(line)
+                            if "Second" in line:
+                                patience.cancel()
             assert "Second" in "".join(lines)
     steps = on_the_page("One stream")
     assert len(steps) > 6
