@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 
@@ -27,6 +28,10 @@ def has_long(path: str) -> bool:
 
 def long_key(nodeid: str) -> str | None:
     """Return the key of a long test, None for a test of `make test`."""
-    parts = [nodeid, nodeid.partition("[")[0], nodeid.partition("::")[0]]
-    parts += [str(folder) for folder in Path(parts[-1]).parents]
+    parts = (nodeid, nodeid.partition("[")[0], *_around(nodeid.partition("::")[0]))
     return next((part for part in parts if part in LONG), None)
+
+
+@cache
+def _around(path: str) -> tuple[str, ...]:
+    return (path, *map(str, Path(path).parents))
