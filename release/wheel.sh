@@ -17,7 +17,7 @@ rm -f "$dist"/sanderling-*.whl "$dist"/sanderling-*.tar.gz
     cat "$scratch/said"
     exit 1
 }
-"$python" -m venv "$scratch/venv"
+"$python" -m venv --without-pip "$scratch/venv"
 "$python" -m uv pip install -q --python "$scratch/venv/bin/python" --require-hashes -r "$top/requirements/run.txt"
 "$python" -m uv pip install -q --python "$scratch/venv/bin/python" --no-deps "$dist"/sanderling-*.whl
 mkdir "$scratch/home"
@@ -49,7 +49,7 @@ rm -f "$dist"/sanderling_client-*
     cat "$scratch/said"
     exit 1
 }
-"$python" -m venv "$scratch/client"
+"$python" -m venv --without-pip "$scratch/client"
 "$python" -m uv pip install -q --python "$scratch/client/bin/python" --require-hashes -r "$top/requirements/run.txt"
 "$python" -m uv pip install -q --python "$scratch/client/bin/python" --no-deps "$dist"/sanderling_client-*.whl
 (cd / && "$scratch/client/bin/python" -c "import sanderling_client, sanderling_client.records as r; r.Event")
