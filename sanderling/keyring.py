@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from actors.settings import Settings
 from actors.signatures import jwks, new_signing_key
-from api.dashboard.account.entry import new_link
 from api.keys import BURST, RATE, KeyRefused, new_key
 from sanderling.data_folder import find_master_key, master_in, working_in
 from sanderling.engines import engine_of
@@ -52,8 +51,7 @@ def create(
     if days is not None:
         key = replace(key, expires_at=Millis(key.created_at + days * 86_400_000))
     with engine_of(settings).keys(existing=False) as keys:
-        if person:
-            key = replace(key, person=_person_of(keys, person, key))
+        key = replace(key, person=_person_of(keys, person, key)) if person else key
         keys.add(key, _done("keys create", key, after=True))
     return key, plaintext
 
@@ -134,6 +132,8 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
 
 def set_up_link(settings: Settings, url: str | None = None) -> str:
     """Return the URL of a link that sets the password; older links end. url: if it differs from the settings."""
+    from api.dashboard.account.entry import new_link  # imports the dashboard
+
     path, link = new_link(entropy, now())
     with engine_of(settings).keys(existing=False) as keys:
         keys.offer(link)

@@ -164,6 +164,15 @@ def test_help_imports_nothing_heavy() -> None:
     assert not {"trio", "httpx", "quart", "lxml", "sqlite3", "structlog"} & set(done.stdout.split())
 
 
+@pytest.mark.real
+def test_a_command_imports_neither_the_dashboard_nor_the_actors_of_the_service() -> None:
+    probe = "import sys; from sanderling import cli; cli.run(['sources', 'list', '--nonsense']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "sanderling.commands.sources" in loaded
+    assert not {"werkzeug", "api.dashboard", "actors.sources", "actors.overseer", "actors.coverage"} & loaded
+
+
 def test_each_example_is_in_the_help_of_a_command() -> None:
     helps = {name.removeprefix("sanderling "): command.help or "" for name, command in tree()}
     examples = cli.WORDS["examples"]
