@@ -14,12 +14,14 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import trio
 from msgspec.structs import replace
 
 from actors.recorder.actor import SameStories
+from api.streams.reader import pieces
 from bench.log_loads import (
     ROUNDS,
     BareCommit,
@@ -216,9 +218,8 @@ async def replays(folder: Path) -> AsyncIterator[Row]:
     async with opened(path) as storage:
         start, cursor, got = time.perf_counter(), START, 0
         while cursor < storage.tail.head:
-            found = await storage.log.read(cursor, 500, EVERYTHING)
-            b"".join([b"event: feed\ndata: %b\nid: %x\n\n" % (e.body, e.seq) for e in found.events])
-            got, cursor = got + len(found.events), found.scanned
+            found = await storage.log.replay(cursor, 500, partial(pieces, form="sse"))
+            got, cursor = got + found.rows, found.scanned
         ours = got / (time.perf_counter() - start)
         assert got == REPLAYED
         yield Row("replay", ours, limit)

@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple, cast
 
 import msgspec
 import trio
@@ -30,10 +32,10 @@ from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
 from api.streams.channels import Channel
 from api.streams.sse import Form, frame_of, frames, head_of
 from storage.append import Recent
-from storage.records.event import EVERYTHING, Filter, Stored
+from storage.records.event import EVERYTHING, Filter, Page, Stored
 from storage.records.identity import Seq
 from storage.records.tiers import Kind
-from storage.sql.stores.log import EventLog
+from storage.sql.stores.log import BodyRow, EventLog, Replayed
 from storage.tail import Tail
 
 SHORT = 4 << 10  # bytes of events to search in the loop
@@ -220,6 +222,23 @@ class EventFilter:
         return groups if self._channel is None else (*groups, self._channel.terms_for(event))
 
 
+class Piece(NamedTuple):
+    """Frames of successive events, for one send. seq: of the last."""
+
+    seq: Seq
+    body: bytes
+
+
+def pieces(rows: Sequence[BodyRow], form: Form) -> list[Piece]:
+    made, start, size = list[Piece](), 0, 0
+    for end, (seq, body, _codec) in enumerate(rows, 1):
+        size += len(body)
+        if size >= SEND_SIZE or end == len(rows):
+            made.append(Piece(seq, frames([body for _, body, _ in rows[start:end]], form)))
+            start, size = end, 0
+    return made
+
+
 class Reader:
     """One client's position in the log."""
 
@@ -229,7 +248,7 @@ class Reader:
         self, log: EventLog, tail: Tail, event_filter: EventFilter, *, cursor: Seq, form: Form, replay_from: str
     ) -> None:
         self._log, self.tail, self._filter = log, tail, event_filter
-        self._page: list[Stored] = []
+        self._page: Sequence[Stored] | Sequence[Piece] = []  # oldest last
         self._asks = PAGE
         self._place = cursor
         self.cursor = cursor
@@ -308,19 +327,27 @@ class Reader:
     async def _read_page(self) -> None:
         """Read the next page of the log. If it makes no progress, nothing is left below the head."""
         head = self.tail.head
-        page = await self._log.read(self.cursor, self._asks, self._filter.where)
+        page: Page | Replayed[list[Piece]]
+        if self._filter.everything:  # nothing to decide for each event, so the read's thread makes the frames
+            page = await self._log.replay(self.cursor, self._asks, partial(pieces, form=self.form))
+            rows = page.rows
+        else:
+            page = await self._log.read(self.cursor, self._asks, self._filter.where)
+            rows = len(page.events)
         if page.floor > self.cursor:
             raise FellBehind
         self._place = self.cursor
         self.cursor = page.scanned if page.scanned > self.cursor else max(self.cursor, head)
-        self._page = list(reversed(page.events))
-        if page.events:
-            size = sum([len(event.body) for event in page.events])
-            self._asks = max(FEWEST, min(MOST, PAGE_SIZE * len(page.events) // size))
+        self._page = page.events[::-1]
+        if rows:
+            self._asks = max(FEWEST, min(MOST, PAGE_SIZE * rows // self.held()))
 
     async def _of_page(self) -> bytes:
-        page = self._page
-        some = page[: -self._filter.turn - 1 : -1]  # the page has the oldest last
+        if self._page and self._filter.everything:
+            self._place, frames_of_some = cast("list[Piece]", self._page).pop()
+            return frames_of_some
+        page = cast("list[Stored]", self._page)
+        some = page[: -self._filter.turn - 1 : -1]
         some = some[: self._filter.portion(some)]
         bodies, size = [], 0
         for event, passes in zip(some, await self._filter.sift(some), strict=True):

@@ -56,25 +56,23 @@ def event_frame(body: bytes) -> bytes:
     >>> event_frame(b'{"id":"x","source_type":"feed"}')
     b'event: feed\\ndata: {"id":"x","source_type":"feed"}\\nid: x\\n\\n'
     """
-    return one_line(_framed(body))
+    return frames((body,), "sse")
 
 
 def frames(bodies: Iterable[bytes], form: Form) -> bytes:
     """Return the frames of events in one piece. Escape line splitters once for all."""
     if form == "ndjson":
         return one_line(b"".join([body + b"\n" for body in bodies]))
-    return one_line(b"".join([_framed(body) for body in bodies]))
-
-
-def _framed(body: bytes) -> bytes:
-    """Return an event's frame. Reads only the first fields: later ones may hold anything, even another `id`."""
-    words = body.split(b'"', 16)
-    if words[1:14:4] == _FIRST:
-        kind, id = words[15], words[7]
-    else:  # written by an older version
-        head = head_of(body)
-        kind, id = head.source_type.encode(), head.id.encode()
-    return b"".join((b"event: ", kind, b"\ndata: ", body, b"\nid: ", id, b"\n\n"))
+    parts = list[bytes]()
+    for body in bodies:
+        words = body.split(b'"', 16)  # reads only the first fields: later ones may hold anything, even another `id`
+        if words[1:14:4] == _FIRST:
+            kind, id = words[15], words[7]
+        else:  # written by an older version
+            head = head_of(body)
+            kind, id = head.source_type.encode(), head.id.encode()
+        parts += (b"event: ", kind, b"\ndata: ", body, b"\nid: ", id, b"\n\n")
+    return one_line(b"".join(parts))
 
 
 def frame_of(recent: Recent, form: Form) -> bytes:

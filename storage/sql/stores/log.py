@@ -12,11 +12,11 @@ After a start, other nodes' commits or a rollback, memory is rebuilt from the lo
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import accumulate, islice
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -44,10 +44,13 @@ FEW = 16  # most sources whose index entries are merged; with more, the log is w
 LAST = Seq((1 << 63) - 1)
 
 EventRow = tuple[Seq, int, int, int, bytes]
+BodyRow = tuple[Seq, bytes, int]  # position, body, codec
+T = TypeVar("T")
 
 _ROW = "SELECT seq, source, kind, codec, body FROM log WHERE "
 NEWER = """SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source
     WHERE l.seq>? ORDER BY l.seq LIMIT ?"""
+_BODIES = "SELECT seq, body, codec FROM log WHERE seq>? AND seq<=? AND kind<>? ORDER BY seq LIMIT ?"
 _FLOOR = "SELECT value FROM fact WHERE name='floor'"
 _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
 
@@ -76,6 +79,15 @@ class ScanRequest(NamedTuple):
     budget: int
 
 
+class Replayed(NamedTuple, Generic[T]):
+    """A page of the whole log without heartbeats: what the reader made of so many rows. The rest is as in `Page`."""
+
+    events: T
+    rows: int
+    scanned: Seq
+    floor: Seq
+
+
 class Pages:
     """`known`: the newest position readers saw. Caches source ids by number; at worst two threads look up the same."""
 
@@ -92,6 +104,22 @@ class Pages:
             events, start = _Scan(connection, self._ids, direction, end, request).run(Seq(min(start, LAST)))
         (floor,) = connection.execute(_FLOOR).fetchone()
         return Page(events, start, head, Seq(floor))
+
+    def replay(
+        self, connection: Connection, start: Seq, limit: int, make: Callable[[Sequence[BodyRow]], T]
+    ) -> Replayed[T]:
+        scanned, rows, size = self.bounds(connection).newest, list[BodyRow](), 0
+        with closing(connection.execute(_BODIES, (min(start, LAST), scanned, Kind.HEARTBEAT, limit))) as cursor:
+            while size < SIZE and (fetched := cursor.fetchmany(SOME)):
+                rows += fetched
+                size += sum([len(body) for _, body, _ in fetched])
+        if any(codec for _, _, codec in rows):
+            raise NewerSchema(f"events after {start} are stored in a form that this program does not know")
+        if size >= SIZE or len(rows) == limit:
+            rows = rows[: _fitting((len(body) for _, body, _ in rows), size)]
+            scanned = rows[-1][0]
+        (floor,) = connection.execute(_FLOOR).fetchone()
+        return Replayed(make(rows), len(rows), scanned, Seq(floor))
 
     def get(self, connection: Connection, seq: Seq) -> Stored | None:
         row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
@@ -132,7 +160,7 @@ class _Scan:
                     found += events
                     size += sum([len(event.body) for event in events])
                     if len(found) >= self._limit or size >= SIZE:
-                        found = found[: min(self._limit, _fitting(found, size))]
+                        found = found[: min(self._limit, _fitting((len(event.body) for event in found), size))]
                         return found, found[-1].seq
             if fetched_count < most:
                 return found, self._end
@@ -173,12 +201,9 @@ class _Scan:
             yield seq, 1, execute(_ROW + "seq=?", (seq,)).fetchall()  # retention may have deleted it
 
 
-def _fitting(events: Sequence[Stored], size: int) -> int:
+def _fitting(sizes: Iterable[int], size: int) -> int:
     """Return how many of the first events fill a page; `size`: bytes of all."""
-    if size < SIZE:
-        return len(events)
-    sizes = accumulate(len(event.body) for event in events)
-    return 1 + next(count for count, so_far in enumerate(sizes) if so_far >= SIZE)
+    return MOST if size < SIZE else 1 + next(count for count, so_far in enumerate(accumulate(sizes)) if so_far >= SIZE)
 
 
 def stored(seq: int, source: str, kind: int, codec: int, body: bytes) -> Stored:
@@ -511,6 +536,10 @@ class EventLog(Store):
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return up to `limit` (1 to 500) events and 1 MiB, oldest first; read at most `budget` rows."""
         return await self._readers.run(lambda c: self._pages.read(c, after, ScanRequest(limit, where, budget)))
+
+    async def replay(self, after: Seq, limit: int, make: Callable[[Sequence[BodyRow]], T]) -> Replayed[T]:
+        """Return what `make`, run in the read's thread, makes of a page without heartbeats; sizes as in `read`."""
+        return await self._readers.run(lambda c: self._pages.replay(c, after, min(limit, MOST), make))
 
     async def newer(self, after: Seq, limit: int) -> Sequence[Stored]:
         """Return up to `limit` events after `after`, oldest first, in one round trip."""

@@ -38,10 +38,10 @@ class SlowLog:
         self._log, self._chance = log, chance
         self.reads = 0
 
-    async def read(self, *args: Any) -> Any:
+    async def replay(self, *args: Any) -> Any:
         self.reads += 1
         await trio.sleep(self._chance.choice((0, 0.01, 0.2)))
-        page = await self._log.read(*args)
+        page = await self._log.replay(*args)
         await trio.sleep(self._chance.choice((0, 0.01, 0.2)))
         return page
 
@@ -52,9 +52,9 @@ class CountingLog:
     def __init__(self, log: Any) -> None:
         self._log, self.asked = log, list[int]()
 
-    async def read(self, after: Seq, limit: int, where: Filter) -> Any:
+    async def replay(self, after: Seq, limit: int, make: Any) -> Any:
         self.asked.append(limit)
-        return await self._log.read(after, limit, where)
+        return await self._log.replay(after, limit, make)
 
 
 async def _write(house: House, chance: random.Random, written: list[Seq], batches: int) -> None:
