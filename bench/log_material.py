@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import random
 import sqlite3
 import time
@@ -10,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import nacl.signing
 
+from actors.signatures import Signer, new_signing_key
 from storage.records.event import Draft, Event
 from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of, rfc3339
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
@@ -21,9 +20,8 @@ from storage.sqlite.engine import DATABASE
 SOURCES = 1_000
 NOW = Millis(1_800_000_000_000)
 SIGNED_AT = rfc3339(NOW)
-KEY = nacl.signing.SigningKey(b"bench" + b"." * 27)
+SIGNER = Signer(new_signing_key(b"bench" + b"." * 27, NOW))
 WORDS = ["".join(random.Random(n).choices("abcdefghiklmnoprstuv", k=2 + n % 9)) for n in range(4_000)]
-canonical = msgspec.json.Encoder(order="sorted").encode
 
 
 def a_draft(chance: random.Random, size: int) -> Draft:
@@ -70,9 +68,7 @@ def an_event(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> Event:
 
 
 def signed(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
-    event = an_event(seq, event_id, source, draft)
-    signature = base64.urlsafe_b64encode(KEY.sign(canonical(event)).signature).decode().rstrip("=")
-    return msgspec.json.encode(msgspec.structs.replace(event, signature=signature))
+    return SIGNER.sign(an_event(seq, event_id, source, draft), NOW)
 
 
 def unsigned(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:

@@ -22,7 +22,7 @@ import contextlib
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import trio
@@ -32,7 +32,6 @@ from actors.content.wording.story import NewsItem, same_story
 from actors.content.wording.words import of_text
 from actors.egress.http import Sign
 from actors.egress.url import Url
-from actors.messages.declaring import made_of
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.signatures import MessageSigner, Signer, content_digest, jwks, key_directory, new_signing_key
 from actors.world import World
@@ -330,6 +329,7 @@ def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:
 
 SCHEMA_VERSION = 1
 SCHEMA_PATH = "/schemas/stream-event/1.json"
+_SAME = ("source_type", "source_url", "url", "title", "author", "content", "content_hash", "simhash", "tags")
 _OPTIONAL = ("content_truncated", "diff", "delta", "changes", "unread", "alert_type", "heartbeat")
 
 
@@ -337,9 +337,9 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
     """Build an event. base_url: without a final slash. `emitted_at` is now, but never before `fetched_at`: the clock
     may have stepped back between the check and the commit.
     """
-    return made_of(
-        Event,
-        draft,
+    values: dict[str, Any] = {name: getattr(draft, name) for name in _SAME}
+    values |= {name: getattr(draft, name) or UNSET for name in _OPTIONAL}
+    return Event(  # `made_of` takes twice as long
         schema=base_url + SCHEMA_PATH,
         id=event_id,
         source_id=source,
@@ -348,7 +348,7 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         fetched_at=rfc3339(draft.fetched_at),
         emitted_at=rfc3339(max(now, draft.fetched_at)),
         schema_version=SCHEMA_VERSION,
-        **{name: getattr(draft, name) or UNSET for name in _OPTIONAL},
+        **values,
         story=(draft.story or event_id) if draft.alert_type is None else UNSET,
     )
 

@@ -10,6 +10,7 @@ See docs/decisions/managed-records.md.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated, Any, NewType
 from uuid import UUID
 
@@ -36,7 +37,8 @@ def id_of(seq: Seq, tail: int) -> str:
     '00000000-0001-7000-8000-000000000000'
     """
     bits = (seq >> COUNTER_BITS) << 80 | 7 << 76 | (seq >> 3 & 0xFFF) << 64 | 2 << 62 | (seq & 7) << 59 | tail
-    return str(UUID(int=bits))
+    text = f"{bits:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def seq_of(event_id: str) -> Seq:
@@ -112,6 +114,7 @@ _LAST = Millis(253_402_300_799_999)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
+@lru_cache(64)  # an event names the same millisecond up to four times, and so do its neighbours
 def rfc3339(at: Millis) -> str:
     """Return RFC 3339 UTC with `Z` and milliseconds; times outside the years 1970 to 9999 are clamped.
 
