@@ -60,6 +60,11 @@ class Transaction:
         if self._epoch != lease.epoch:
             raise Fenced(f"start {self._epoch} owns the data now, not start {lease.epoch} ({lease.owner})")
 
+    def ended(self, committed: bool) -> None:
+        """Call `afterwards`. On the loop."""
+        for callback in self.afterwards:
+            callback(committed)
+
     def place(self, source: Source) -> None:
         """Record the shard of a source that was just written."""
 
@@ -84,7 +89,7 @@ Job = Callable[[Transaction], T]
 
 
 def fenced(lease: Lease, job: Job[T]) -> Job[T]:
-    @wraps(job)
+    @wraps(job, assigned=(), updated=())  # each copied attribute would take as long as the check
     def run(transaction: Transaction) -> T:
         transaction.fence(lease)
         return job(transaction)

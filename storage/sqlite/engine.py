@@ -548,8 +548,8 @@ class WriterThread(WritingThread):
             connection.execute("COMMIT")
             known = True
         finally:
-            for callback in transaction.afterwards:
-                self._call_soon(callback, known)
+            if transaction.afterwards:
+                self._call_soon(transaction.ended, known)
         return transaction.newest
 
     def _write_mark(self) -> None:

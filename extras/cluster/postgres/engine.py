@@ -1007,8 +1007,8 @@ class PostgresWriter(WritingThread):
             connection.commit(f"NOTIFY {CHANNEL}; " if transaction.newest else "")
             known = True
         finally:
-            for callback in transaction.afterwards:
-                self._call_soon(callback, known)
+            if transaction.afterwards:
+                self._call_soon(transaction.ended, known)
 
     def _begun(self) -> tuple[PostgresConnection, tuple[int, int]]:
         """Begin, on a new connection if the old one was closed; return also the fence and the newest position."""
