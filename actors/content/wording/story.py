@@ -24,7 +24,9 @@ _SHORT = 24  # a text with at most this many words must match as a whole
 _SPAN = 4
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"\d+(?:[.,:/'’\u00a0\u202f-]\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")
-_ANY, _LONG = re.compile(r"\w+"), re.compile(r"\w{5,}")
+_ANY = re.compile(r"\w+")
+_SPACED = bytes(byte if chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
+_LONG = 5  # letters of a word that a sketch prefers
 _UNSPACED_WORD = re.compile(f"[{_UNSPACED}]")
 _ENDS = re.compile(r"[.!?:;…|–—\"“”„«»()\n]\s*$")
 _TRACKING = re.compile(
@@ -65,8 +67,9 @@ class NewsItem:
         title, text = _plain(self._title), _plain(self._text[:_SKETCHED])
         found = [1 << 32 | crc32(self.link.encode())] if self.link else []
         if title.count(" ") >= 3:
-            found.append(2 << 32 | crc32(" ".join(_ANY.findall(title)).encode()))
-        words = " ".join(_LONG.findall(text) or _ANY.findall(text or title)).encode().split()
+            found.append(2 << 32 | crc32(" ".join(_runs(title)).encode()))
+        runs = _runs(text or title)
+        words = " ".join([word for word in runs if text and len(word) >= _LONG] or runs).encode().split()
         each = list(map(crc32, words[:-2] or words))
         sketch = {b" ".join(words[at : at + 3]) for at in map(each.index, sorted(set(each))[:_SKETCH])}
         return (*found, *[3 << 32 | crc32(shingle) for shingle in sketch])
@@ -120,6 +123,11 @@ def same_story(left: NewsItem, right: NewsItem) -> bool:
 
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _runs(text: str) -> list[str]:
+    """Return the matches of `_ANY`. Most texts are ASCII, and splitting is three times as fast as searching."""
+    return text.encode().translate(_SPACED).decode().split() if text.isascii() else _ANY.findall(text)
 
 
 @lru_cache(maxsize=256)  # most copies are exact
