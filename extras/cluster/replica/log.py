@@ -38,6 +38,8 @@ INDEX = 48  # size of the wal-index's header in bytes; it is stored twice
 AT_ONCE = 4 << 20  # bytes of log after which a read ends at the next commit
 _VERSION = 3007000
 _INDEX = struct.Struct("=I8xB1xHI12x8s")
+_FRAME = struct.Struct(">II8s")
+_FRAMES = 64  # read at once: calls for each would hold up the writer, which shares the interpreter
 _ORDER = "<" if sys.byteorder == "little" else ">"
 
 
@@ -97,13 +99,18 @@ def committed(wal: IO[bytes], after: Position, index: Index) -> CommittedPages:
     pending: dict[int, bytes] = {}
     size, position, offset = 0, after, after.offset
     wal.seek(offset)
+    block, start = b"", offset
     while offset < index.end and position.offset - after.offset < AT_ONCE:
-        frame = wal.read(step)
-        number, whole, salt = struct.unpack(">II8s8x", frame[:FRAME].ljust(FRAME, b"\0"))
-        if len(frame) < step or salt != after.salt:  # overwritten during the read: the log started over
+        if offset == start + len(block):
+            block, start = wal.read(min(_FRAMES * step, index.end - offset)), offset
+        at = offset - start
+        if len(block) < at + step:  # cut during the read: the log started over
+            raise Restarted
+        number, whole, salt = _FRAME.unpack_from(block, at)
+        if salt != after.salt:  # overwritten during the read
             raise Restarted
         offset += step
-        pending[number] = frame[FRAME:]
+        pending[number] = block[at + FRAME : at + step]
         if whole:
             pages.update(pending)
             pending.clear()
