@@ -1,6 +1,6 @@
 """A text for queries, analysed once for all of them and only as far as needed, with places in the original.
 
-The keys of a text decide most queries; they are made per language, from the distinct chunks only. Places are found
+The keys of a text decide most queries; they are made per language, from the distinct tokens only. Places are found
 when a text has all words of a phrase, of these words alone; the words themselves when a query has a prefix.
 
 Words are found in the plain form of a text, which may be shorter or longer. So the text is cut into clusters (a
@@ -40,24 +40,24 @@ class AnalysedText:
 
     def __init__(self, *parts: str, facts: Facts = NO_FACTS) -> None:
         self.facts = facts
-        self._parts = tuple(words.chunks(words.plain(part)) for part in parts)
-        self._chunks = tuple({chunk: None for part in self._parts for chunk in part})
+        self._parts = tuple(map(words.tokens, parts))
+        self._tokens = dict.fromkeys(chain.from_iterable(self._parts))
         self._keys: dict[str, frozenset[str]] = {}
         self._by_key: dict[str, dict[str, list[str]]] = {}
-        """The chunks with each key, by language."""
+        """The tokens with each key, by language."""
 
     def keys(self, code: str) -> frozenset[str]:
         keys = self._keys.get(code)
         if keys is None:
             known_keys = _known_keys(code)
-            keys = frozenset(chain.from_iterable(map(known_keys.__getitem__, self._chunks)))
+            keys = frozenset(chain.from_iterable(map(known_keys.__getitem__, self._tokens)))
             keys = self._keys[code] = keys | self.facts.keys if self.facts.keys else keys
         return keys
 
     @cached_property
     def folded(self) -> list[str]:
         """Every distinct word without accents, sorted, for prefix lookups."""
-        return sorted({fold(word) for chunk in self._chunks for word, _, _ in _places_in(chunk)})
+        return sorted({fold(word) for token in self._tokens for word, _, _ in _places_in(token)})
 
     def has_prefix(self, prefix: str) -> bool:
         at = bisect_left(self.folded, prefix)
@@ -84,7 +84,7 @@ class AnalysedText:
     @cached_property
     def _part_starts(self) -> list[int]:
         """The position of each part's first word in the row."""
-        sizes = (sum(len(words.shape(chunk).row) for chunk in part) + 1 for part in self._parts)
+        sizes = (sum(len(words.shape(token).row) for token in part) + 1 for part in self._parts)
         return list(accumulate(sizes, initial=0))
 
     def has_phrase(self, phrase: Phrase, code: str) -> bool:
@@ -95,13 +95,14 @@ class AnalysedText:
 
     def _touch(self, first: Step, then: Step, code: str) -> bool:
         """Return whether two steps can be side by side: a cheap test that decides most phrases."""
-        left = {chunk for path in first for chunk in self._chunks_of(path[-1], code)}
-        right = {chunk for path in then for chunk in self._chunks_of(path[0], code)}
+        left = {token for path in first for token in self._tokens_of(path[-1], code)}
+        right = {token for path in then for token in self._tokens_of(path[0], code)}
         return not left.isdisjoint(right) or any(pair in self._neighbours for pair in product(left, right))
 
     @cached_property
     def _neighbours(self) -> frozenset[tuple[str, str]]:
-        return frozenset(chain.from_iterable(map(pairwise, self._parts)))
+        has_words = _known_keys(next(iter(self._keys), "simple")).__getitem__
+        return frozenset(chain.from_iterable(pairwise(filter(has_words, part)) for part in self._parts))
 
     def spans(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
         """Return the occurrences of a word or phrase: its first word and after its last; one for each end."""
@@ -124,38 +125,38 @@ class AnalysedText:
         return sorted((first_word, end) for end, first_word in (ends or {}).items())
 
     def _occurrences(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
-        for chunk in self._chunks_of(unit, code):
-            for word, start, end in _places_in(chunk):
+        for token in self._tokens_of(unit, code):
+            for word, start, end in _places_in(token):
                 if _is(unit, word, code):
-                    yield from ((at + start, at + end) for at in self._starts[chunk])
+                    yield from ((at + start, at + end) for at in self._starts[token])
 
-    def _chunks_of(self, unit: Unit, code: str) -> Iterable[str]:
-        """Return the chunks that may contain a word."""
+    def _tokens_of(self, unit: Unit, code: str) -> Iterable[str]:
+        """Return the tokens that may contain a word."""
         if isinstance(unit, Prefix):
-            return self._chunks
+            return self._tokens
         by_key = self._by_key.get(code)
         if by_key is None:
             by_key, known_keys = self._by_key.setdefault(code, defaultdict(list)), _known_keys(code)
-            for chunk in self._chunks:
-                for key in known_keys[chunk]:
-                    by_key[key].append(chunk)
-        return dict.fromkeys(chunk for key in unit.keys for chunk in by_key.get(key, ()))
+            for token in self._tokens:
+                for key in known_keys[token]:
+                    by_key[key].append(token)
+        return dict.fromkeys(token for key in unit.keys for token in by_key.get(key, ()))
 
     @cached_property
     def _starts(self) -> Mapping[str, Sequence[int]]:
-        """The positions of each chunk's first words."""
+        """The positions of each token's first words."""
         starts, at = defaultdict[str, list[int]](list), 0
         for part in self._parts:
-            for chunk in part:
-                starts[chunk].append(at)
-                at += len(words.shape(chunk).row)
+            for token in part:
+                starts[token].append(at)
+                at += len(words.shape(token).row)
             at += 1  # a gap that no phrase crosses
         return starts
 
 
-def _places_in(chunk: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each word of a chunk, its place in the row, and the one after it."""
-    row, readings = words.shape(chunk)
+def _places_in(token: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of a token, its place in the row, and the one after it."""
+    row, readings = words.shape(token)
     yield from zip(row, count(), count(1))
     yield from (reading[:3] for reading in readings)
 
@@ -170,12 +171,16 @@ class _KnownKeys(dict[str, tuple[str, ...]]):
     def __init__(self, lang: Language) -> None:
         self._lang = lang
 
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
+    def __missing__(self, token: str) -> tuple[str, ...]:
         if len(self) >= _CACHE_SIZE:
             self.clear()
-        keys = tuple(dict.fromkeys(key for word, _, _ in _places_in(chunk) for key in self._lang.keys(word)))
-        if len(chunk) <= words.LONGEST:
-            self[chunk] = keys
+        row, readings = words.shape(token)
+        if len(row) == 1 and not readings:
+            keys = self._lang.keys(row[0])  # one object for all tokens of a word
+        else:
+            keys = tuple(dict.fromkeys(key for word, _, _ in _places_in(token) for key in self._lang.keys(word)))
+        if len(token) <= words.LONGEST:
+            self[token] = keys
         return keys
 
 

@@ -251,8 +251,7 @@ def _item(text: str, at: int, lang: Language) -> Node:
     if "*" in stem:
         raise QueryError("a * can only end a word", at)
     steps, required = list[Step](), list[Node]()
-    for chunk in words.chunks(words.plain(stem)):
-        shape = words.shape(chunk)
+    for shape in map(words.shape, words.tokens(stem)):
         if len(steps) + len(shape.row) > MOST_TERMS:
             raise QueryError(f"a query has at most {MOST_TERMS} words", at)
         _add_steps(shape, lang, steps, required)

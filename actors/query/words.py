@@ -1,8 +1,8 @@
 """Splits text into words with positions, before any language applies.
 
-The text is split into *chunks*, runs of word characters with possible glue (`e-post`, `O'Brien`, `3.14`, `asp.net`,
-`c++`); chunks repeat, so their analysis is cached. The `Shape` of a chunk is a row of words, plus longer or other
-readings of the same stretch:
+A text is split at spaces into *tokens*; they repeat, so their analysis is cached and most texts cost a lookup a token.
+A token has *chunks*, runs of word characters with possible glue (`e-post`, `O'Brien`, `3.14`, `asp.net`, `c++`). Its
+`Shape` is a row of words, plus longer or other readings of the same stretch:
 
     e-post     e, post          and "epost" over both
     gunnar's   gunnar, s        and "gunnars" over both
@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from sys import intern
 from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import normalize
@@ -65,7 +66,7 @@ _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Reading(NamedTuple):
-    """Another word for the stretch [start, end) of a chunk's row. in_queries: it counts in queries too."""
+    """Another word for the stretch [start, end) of a token's row. in_queries: it counts in queries too."""
 
     word: str
     start: int
@@ -74,7 +75,7 @@ class Reading(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An analysed chunk: one word for each position, and the other readings."""
+    """An analysed token: one word for each position, and the other readings."""
 
     row: tuple[str, ...]
     readings: tuple[Reading, ...] = ()
@@ -86,6 +87,14 @@ def plain(text: str) -> str:
         return text.lower()
     # Case folding can decompose characters, so they are composed again.
     return normalize("NFC", _HIDDEN.sub("", normalize("NFC", text)).casefold())
+
+
+def tokens(text: str) -> list[str]:
+    """Split a text at spaces, which no word crosses. Long tokens, as of unspaced scripts, are split into chunks."""
+    found = text.split()
+    if max(map(len, found), default=0) <= LONGEST:
+        return found
+    return [part for token in found for part in ((token,) if len(token) <= LONGEST else chunks(plain(token)))]
 
 
 def chunks(text: str) -> list[str]:
@@ -101,15 +110,25 @@ _shapes: dict[str, Shape] = {}
 _CACHE_SIZE = 50_000
 
 
-def shape(chunk: str) -> Shape:
-    cached = _shapes.get(chunk)
+def shape(token: str) -> Shape:
+    cached = _shapes.get(token)
     if cached is None:
         if len(_shapes) >= _CACHE_SIZE:
             _shapes.clear()
-        cached = _shape(chunk)
-        if len(chunk) <= LONGEST:
-            _shapes[chunk] = cached
+        parts = [_shape(chunk) for chunk in chunks(plain(token))]
+        cached = parts[0] if len(parts) == 1 else _joined(parts)
+        if len(token) <= LONGEST:
+            _shapes[token] = cached
     return cached
+
+
+def _joined(parts: Iterable[Shape]) -> Shape:
+    row, readings = list[str](), list[Reading]()
+    for part in parts:
+        at = len(row)
+        row += part.row
+        readings += [Reading(word, start + at, end + at, both) for word, start, end, both in part.readings]
+    return Shape(tuple(row), tuple(readings))
 
 
 def _shape(chunk: str) -> Shape:
@@ -226,8 +245,8 @@ class Language:
         if keys is None:
             if len(self._keys) >= _STEM_CACHE_SIZE:
                 self._keys.clear()
-            first = fold(self._stem(word))
-            second = first if word.isascii() else self._stem(fold(word))
+            first = intern(fold(self._stem(word)))  # one object for all inflections, so most comparisons are cheap
+            second = first if word.isascii() else intern(self._stem(fold(word)))
             keys = self._keys[word] = (first,) if first == second else (first, second)
         return keys
 

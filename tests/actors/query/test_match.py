@@ -31,6 +31,7 @@ def finds(query: str, text: str, language: str = "sv") -> bool:
         ('"ny e-post idag"', "en ny epost idag"),
         ('"ny epost idag"', "en ny e-post idag"),
         ('"statens institutioner"', "om Statens institution"),
+        ('"statens institutioner"', "om statens – ... – institutioner"),
     ],
 )
 def test_swedish_is_found_by_stem_and_without_accents(query: str, text: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.query import words
-from actors.query.words import LONGEST, MARKS, UNSPACED, chunks, fold, language, languages, plain, shape
+from actors.query.words import LONGEST, MARKS, UNSPACED, chunks, fold, language, languages, plain, shape, tokens
 
 
 def test_the_table_of_marks_agrees_with_unicode() -> None:
@@ -48,6 +48,19 @@ def test_a_shape_is_never_empty_and_its_readings_lie_inside_it(text: str) -> Non
 def test_plain_text_stays_as_it_is(text: str) -> None:
     once = plain(text)
     assert plain(once) == once
+
+
+@given(
+    st.text(st.sampled_from("aZé9ß \n\u2003.,-'+#_\u00ad\u0301\u3099東京カİΣ\U0001f1f8\U0001f1ea👍"), max_size=80)
+    | st.text(max_size=200)
+)
+def test_a_texts_words_are_those_of_its_tokens(text: str) -> None:
+    """A text is analysed token by token: no composition, folding or glue crosses a space."""
+    whole, cut = [shape(chunk) for chunk in chunks(plain(text))], [shape(token) for token in tokens(text)]
+    assert [word for each in cut for word in each.row] == [word for each in whole for word in each.row]
+    assert [reading.word for each in cut for reading in each.readings] == [
+        reading.word for each in whole for reading in each.readings
+    ]
 
 
 def test_a_word_that_does_not_end_is_cut_on_both_sides() -> None:
