@@ -15,9 +15,10 @@ source by id, never for those over a tag or all sources.
 The index of standing queries: finds those that a text satisfies, at a cost that hardly grows with their number. A
 query is filed under its anchors, in a table for its language and for the source or tag it is bound to, so that an
 alert costs nothing on other events. A text's keys are intersected with the tables' keys: this decides queries that are
-an OR of plain words; the others are evaluated. Queries without anchors (only exclusions, or empty) are evaluated for
-every text. The index learns from texts how common a word is, and refiles queries under common words, a few at a time;
-a wrong guess costs time, never a match. The anchor of a word is itself, of AND its rarest part, of OR all of its
+an OR of plain words; the others are evaluated if the text also has the anchor's partner, the rarest other key that a
+match needs. Queries without anchors (only exclusions, or empty) are evaluated for every text. The index learns from
+texts how common a word is, and refiles queries under common words, a few at a time; a wrong guess costs time, never a
+match. The anchor of a word is itself, of AND its rarest part, of OR all of its
 parts, of a phrase its rarest word; an exclusion has none. An index over anchors only evaluates queries that could
 match, because rare words are rare in texts (the percolator technique).
 """
@@ -25,7 +26,7 @@ match, because rare words are rare in texts (the percolator technique).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -71,7 +72,7 @@ Cost = Callable[[str], float]  # how often a key occurs; only the order of costs
 
 _PREFIX_FACTOR = 8.0  # a prefix occurs more often than a word of its length, and costs more to look up
 
-_cost, _order = attrgetter("cost"), attrgetter("order")
+_cost = attrgetter("cost")
 
 
 class Anchors(NamedTuple):
@@ -123,11 +124,20 @@ class Way(NamedTuple):
         """Return whether a text with these keys, or with some of them on another side, can match."""
         return text.issuperset(self.keys) and not any(map(text.isdisjoint, self.choices))
 
+    def without(self, pairs: Collection[tuple[str, str]]) -> Way:
+        """Return the rest of a way for texts that have both keys of one of these pairs."""
+        keys = tuple(key for key in self.keys if not all(key in pair for pair in pairs))
+        choices = tuple(keys for keys in self.choices if any(map(frozenset(keys).isdisjoint, pairs)))
+        return self._replace(keys=keys, choices=choices)
+
+
+_DECIDED = Way((), (), (), sure=True)
+
 
 def ways(root: Node) -> tuple[Way, ...]:
     """Return the ways to match a query: a text for which none is open can't match."""
     found = []
-    for part in root.parts if isinstance(root, AnyOf) else (root,):
+    for part in _alternatives(root):
         parts = part.parts if isinstance(part, All) else (part,)
         required = needs(part)
         keys = tuple(keys[0] for keys in required if len(keys) == 1)
@@ -136,6 +146,10 @@ def ways(root: Node) -> tuple[Way, ...]:
         sure = all(_keys_of(each.part if isinstance(each, Not) else each) for each in parts)
         found.append(Way(keys, choices, forbidden, sure))
     return tuple(found)
+
+
+def _alternatives(root: Node) -> tuple[Node, ...]:
+    return root.parts if isinstance(root, AnyOf) else (root,)
 
 
 def _keys_of(node: Node) -> tuple[str, ...]:
@@ -186,73 +200,100 @@ _REFILED = 100  # maximum queries refiled for one text, at about 10 us each
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """A query; only its anchors ever change, and only between `drop` and `put`."""
+    """A query; only its anchors and ways ever change, and only between `drop` and `put`. ways: as far as the anchors,
+    which found the query, leave them open.
+    """
 
-    order: int
     id: str
     query: Query
     scopes: tuple[str | None, ...]
     wide: frozenset[str] | None
-    ways: tuple[Way, ...]
-    anchors: Anchors | None
+    ways: tuple[Way, ...] = ()
+    anchors: Anchors | None = None
+
+    def choose_anchors(self, cost: Cost) -> dict[str, str]:
+        """Choose the cheapest anchors. Return each key with its partner, or with itself if it has none."""
+        partners, root = dict[str, str](), self.query.root
+        self.anchors, self.ways = anchors(root, cost), ways(root)
+        if self.anchors is None:
+            return partners
+        for part, way in zip(_alternatives(root), self.ways, strict=True):
+            own = anchors(part, cost)
+            for key in own.keys if own else ():
+                partner = min((other for other in way.keys if other != key), key=cost, default=key)
+                partners[key] = partner if partners.get(key, partner) == partner else key
+        if self.anchors.exact:
+            self.ways = (_DECIDED,)
+        elif len(self.ways) == 1 and not self.anchors.prefixes:
+            self.ways = (self.ways[0].without(partners.items()),)
+        return partners
+
+
+_Rows = dict[str, dict[str, str]]  # the ids of the queries under each anchor, with their partners
 
 
 class _Table(NamedTuple):
     """The queries of one scope and language: an anchor decides `sure` ones, `maybe` ones are evaluated."""
 
-    sure: dict[str, dict[_Entry, None]]
-    maybe: dict[str, dict[_Entry, None]]
-    sure_prefix: dict[str, dict[_Entry, None]]
-    maybe_prefix: dict[str, dict[_Entry, None]]
-    always: dict[_Entry, None]
+    sure: _Rows
+    maybe: _Rows
+    sure_prefix: _Rows
+    maybe_prefix: _Rows
+    always: dict[str, str]
     lengths: Counter[int]
 
-    def put(self, entry: _Entry) -> None:
+    def put(self, entry: _Entry, partners: Mapping[str, str]) -> None:
         if entry.anchors is None:
-            self.always[entry] = None
+            self.always[entry.id] = ""
             return
-        for table, anchor in self._places(entry.anchors):
-            table.setdefault(anchor, {})[entry] = None
+        for rows, anchor in self._places(entry, entry.anchors):
+            rows.setdefault(anchor, {})[entry.id] = partners.get(anchor, "")
         self.lengths.update(map(len, entry.anchors.prefixes))
 
     def drop(self, entry: _Entry) -> None:
         if entry.anchors is None:
-            del self.always[entry]
+            del self.always[entry.id]
             return
-        for table, anchor in self._places(entry.anchors):
-            del table[anchor][entry]
-            if not table[anchor]:
-                del table[anchor]
+        for rows, anchor in self._places(entry, entry.anchors):
+            del rows[anchor][entry.id]
+            if not rows[anchor]:
+                del rows[anchor]
         self.lengths.subtract(map(len, entry.anchors.prefixes))
 
-    def _places(self, found: Anchors) -> Iterator[tuple[dict[str, dict[_Entry, None]], str]]:
+    def _places(self, entry: _Entry, found: Anchors) -> Iterator[tuple[_Rows, str]]:
+        is_sure = found.exact and entry.wide is None
         for key in found.keys:
-            yield (self.sure if found.exact else self.maybe), key
+            yield (self.sure if is_sure else self.maybe), key
         for prefix in found.prefixes:
-            yield (self.sure_prefix if found.exact else self.maybe_prefix), prefix
+            yield (self.sure_prefix if is_sure else self.maybe_prefix), prefix
 
-    def match(self, text: AnalysedText | EventSide, code: str) -> dict[_Entry, None]:
-        """Return the queries that a text satisfies, in no particular order."""
+    def match(
+        self, text: AnalysedText | EventSide, code: str, entries: Mapping[str, _Entry], scopes: Sequence[str]
+    ) -> set[str]:
+        """Return the ids of the queries that a text satisfies."""
         keys = text.keys(code)
-        found: dict[_Entry, None] = {}
-        candidates = dict(self.always)
-        for key in keys & self.sure.keys():
-            found.update(self.sure[key])
-        for key in keys & self.maybe.keys():
-            candidates.update(self.maybe[key])
+        found = set[str]().union(*map(self.sure.__getitem__, keys & self.sure.keys()))
+        rows = map(self.maybe.__getitem__, keys & self.maybe.keys())
+        candidates = {id for row in rows for id, partner in row.items() if partner in keys}.union(self.always)
         for prefix in self._prefixes(text):
             found.update(self.sure_prefix.get(prefix, ()))
             candidates.update(self.maybe_prefix.get(prefix, ()))
         if isinstance(text, EventSide):  # its keys only show possible matches: words may be on both sides
-            possible = (entry for entry in found | candidates if any(way.is_open(keys) for way in entry.ways))
-            return {entry: None for entry in possible if matches(entry.query, text)}
-        for entry in candidates:
+            candidates, found = found | candidates, set()
+        for id in candidates:
+            entry = entries[id]
+            if entry.wide is not None and entry.wide.isdisjoint(scopes):
+                continue
+            if isinstance(text, EventSide):
+                if any(way.is_open(keys) for way in entry.ways) and matches(entry.query, text):
+                    found.add(id)
+                continue
             for required, choices, forbidden, sure in entry.ways:  # as `is_open`, without a call
                 if not keys.issuperset(required) or (choices and any(map(keys.isdisjoint, choices))):
                     continue
                 if not (forbidden and not keys.isdisjoint(forbidden)):
                     if sure or holds(entry.query.root, text, keys, code):
-                        found[entry] = None
+                        found.add(id)
                     break
         return found
 
@@ -287,27 +328,24 @@ class StandingQueries:
         self._entries: dict[str, _Entry] = {}
         self._tables: dict[str | None, dict[str, _Table]] = {}
         self._frequency = _KeyFrequency()
-        self._added = self._texts_seen = 0
+        self._texts_seen = 0
 
     def add(self, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
         """Add or replace a query. scopes: the sources and tags (with a colon) that bind it; none means all."""
         self.remove(id)
         bound = list(dict.fromkeys(scopes))
         narrow = 0 < len(bound) <= NARROW
-        self._added += 1
         entry = _Entry(
-            order=self._added,
             id=id,
             query=query,
             scopes=tuple(bound) if narrow else (None,),
             wide=frozenset(bound) if bound and not narrow else None,
-            ways=ways(query.root),
-            anchors=anchors(query.root, self._frequency.cost),
         )
         self._entries[id] = entry
+        partners = entry.choose_anchors(self._frequency.cost)
         for scope in entry.scopes:
             tables = self._tables.setdefault(scope, {})
-            tables.setdefault(query.language, _Table({}, {}, {}, {}, {}, Counter())).put(entry)
+            tables.setdefault(query.language, _Table({}, {}, {}, {}, {}, Counter())).put(entry, partners)
 
     def remove(self, id: str) -> None:
         entry = self._entries.pop(id, None)
@@ -319,29 +357,28 @@ class StandingQueries:
                 del self._tables[scope]
 
     def match(self, text: AnalysedText | EventSide, source: str, tags: Sequence[str] = ()) -> list[str]:
-        """Return the ids of the queries that match a text of this source and these tags, oldest first."""
+        """Return the ids of the queries that match a text of this source and these tags, in no particular order."""
         scopes = (source, *tags)
-        found: dict[_Entry, None] = {}
+        found = set[str]()
         for scope in (None, *scopes):
             for code, table in self._tables.get(scope, {}).items():
-                found.update(table.match(text, code))
+                found |= table.match(text, code, self._entries, scopes)
         self._texts_seen += 1
         if self._texts_seen % _SAMPLE == 1:
             self._learn(text, scopes)
-        in_scope = [entry for entry in found if entry.wide is None or not entry.wide.isdisjoint(scopes)]
-        return [entry.id for entry in sorted(in_scope, key=_order)]
+        return [*found]
 
     def _learn(self, text: AnalysedText | EventSide, scopes: Sequence[str]) -> None:
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._frequency.count(text.keys(code))
         for code, table in self._tables.get(None, {}).items():
-            shared = sorted(text.keys(code) & table.maybe.keys())
-            crowded = [key for key in shared if len(table.maybe[key]) >= _CROWD]
-            for entry in [entry for key in crowded for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
+            shared = text.keys(code) & table.maybe.keys()
+            crowded = sorted(key for key in shared if len(table.maybe[key]) >= _CROWD)
+            for id in [id for key in crowded for id in islice(table.maybe[key], _REFILED)][:_REFILED]:
                 # Under rarer anchors if it has some, else at the end of its row, so that others get a turn.
+                entry = self._entries[id]
                 table.drop(entry)
-                entry.anchors = anchors(entry.query.root, self._frequency.cost)
-                table.put(entry)
+                table.put(entry, entry.choose_anchors(self._frequency.cost))
 
     def __contains__(self, id: object) -> bool:
         return id in self._entries

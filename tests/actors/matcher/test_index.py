@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -62,8 +63,52 @@ def test_the_index_finds_the_same_as_a_scan_of_all_queries(
                     if (not scopes or {source, *tags} & {*scopes})
                     and matches(parse(query, language), AnalysedText(text, ""))
                 ]
-                assert index.match(analysed, source, tags) == naive
+                assert sorted(index.match(analysed, source, tags)) == sorted(naive)
     assert len(index) == len(live)
+
+
+def test_many_queries_over_few_words_are_found_whatever_their_form_and_anchors() -> None:
+    """Rows are long, so that queries move to rarer words; anchors, partners, exclusions and scopes occur together."""
+    chance = random.Random(5)
+    vocabulary = [*"abcd", "affär", "affar", "e-f", "aff"]
+
+    def part(depth: int) -> str:
+        word = chance.choice(vocabulary)
+        if depth and chance.random() < 0.5:
+            return "(" + chance.choice((" ", " OR ")).join(part(depth - 1) for _ in range(chance.randint(2, 3))) + ")"
+        return chance.choice((word, word, f"-{word}", f'"{word} {chance.choice(vocabulary)}"', "af*"))
+
+    def query() -> str:
+        return chance.choice((" ", " OR ")).join(part(2) for _ in range(chance.randint(1, 3)))
+
+    wide = [f"s{number}" for number in range(NARROW + 1)]
+    alerts = {
+        str(number): (
+            parse(query(), chance.choice(("sv", "simple"))),
+            chance.choice(((), (), ("s1",), ("s1", "t:1"), wide)),
+        )
+        for number in range(300)
+    }
+    index = StandingQueries()
+    for id, alert in alerts.items():
+        index.add(id, *alert)
+    for _ in range(25):
+        words = chance.choices(vocabulary, range(1, len(vocabulary) + 1), k=chance.randint(1, 12))
+        text, scopes = " ".join(words), chance.choice((("s1",), ("s1", "t:1"), ("other", "t:1"), ("other",)))
+        for analysed in (AnalysedText(text, ""), EventSide("a", [(text, None), ("b c", "c d")])):
+            expected = [
+                id
+                for id, (query, bound) in alerts.items()
+                if (not bound or not {*scopes}.isdisjoint(bound)) and matches(query, analysed)
+            ]
+            assert sorted(index.match(analysed, *scopes[:1], scopes[1:])) == sorted(expected)
+
+
+@pytest.mark.parametrize(("text", "found"), [("one", []), ("one three", ["it"]), ("two", ["it"]), ("three", [])])
+def test_groups_that_share_a_word_are_both_checked(text: str, found: list[str]) -> None:
+    index = StandingQueries()
+    index.add("it", parse("(one OR two) (two OR three)", "simple"))
+    assert index.match(AnalysedText(text, ""), "source") == found
 
 
 def test_an_emptied_index_holds_nothing() -> None:
