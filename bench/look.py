@@ -112,5 +112,5 @@ def works_of(before: bytes, after: bytes) -> Iterator[Callable[[], object]]:
     """Yield the parse of a page, the check of its text in other bytes, and the check of a change."""
     yield lambda: etree.HTML(after.decode("utf-8", "replace"))
     for first, second in ((same_text(before, 10), same_text(before, 11)), (before, after)):
-        memory = look_page(PageRequest(first, "text/html", URL)).memory
-        yield partial(look_page, PageRequest(second, "text/html", URL, memory=memory))
+        look = look_page(PageRequest(first, "text/html", URL, number=1))
+        yield partial(look_page, PageRequest(second, "text/html", URL, memory=look.memory, number=2, last=look.digests))

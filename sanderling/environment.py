@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
@@ -37,19 +37,15 @@ BESIDE = {
 }
 """Variables that are not service settings."""
 
-RETIRED = {"tls_protocols": "The service speaks HTTP/1.1 only; a proxy in front speaks HTTP/2 (docs/proxies.md)."}
-"""Settings of earlier versions. The service still starts with them and logs why they have no effect."""
-
 _COMMANDS = re.compile(r"(`|[:;] |\n  )sanderling(?= [a-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, each one's origin (`--port`, `SANDERLING_PORT`, a path), and a message per retired setting."""
+    """The settings, and each one's origin (`--port`, `SANDERLING_PORT`, a path)."""
 
     settings: Settings
     origins: Mapping[str, str]
-    retired: Sequence[str] = ()
 
     def origin(self, name: str) -> str:
         return self.origins.get(name, "default")
@@ -119,16 +115,15 @@ def flag(name: str) -> str:
 
 def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None = None) -> Loaded:
     """Merge flags, variables and file into settings. Raises CommandFailed (BAD_SETTING)."""
-    origins = {_name_of(name): name for name in sorted(variables) if name.startswith(PREFIX) and name not in BESIDE}
-    retired = [_nothing(name, origin) for name, origin in origins.items() if name in RETIRED]
-    given = {name: (variables[origin], origin) for name, origin in origins.items() if name not in RETIRED}
+    own = (name for name in sorted(variables) if name.startswith(PREFIX) and name not in BESIDE)
+    given = {_name_of(name): (variables[name], name) for name in own}
     given |= {name: (text, flag(name)) for name, text in flags.items()}
     found = {
         name: (_parse(_known(name, origin, variable), text, origin), origin) for name, (text, origin) in given.items()
     }
     named = config or variables.get("SANDERLING_CONFIG")
     if named:
-        found = _from_file(Path(named), retired) | found
+        found = _from_file(Path(named)) | found
     else:
         installed = Path(__file__).parents[1] / f"sanderling-{__version__}.dist-info"
         if "data" not in found and installed.is_dir():  # by pip, pipx or uv: the program owns no folder
@@ -138,14 +133,14 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
         folder = str(found["data"][0] if "data" in found else Settings().data)
         path = Path(folder) / FILE_NAME
         if path.is_file():
-            found = _from_file(path, retired, in_data_folder=True) | found
+            found = _from_file(path, in_data_folder=True) | found
     try:
         settings = with_values(Settings(), **{name: value for name, (value, _) in found.items()})
     except ValueError as error:
         name = str(error).split(" ", 1)[0].rstrip(":")  # the message begins with the setting's name
         origin = found[name][1] if name in found else "default"
         raise CommandFailed(f"{error}. (from {origin})", Exit.BAD_SETTING) from None
-    return Loaded(settings, {name: origin for name, (_, origin) in found.items()}, retired)
+    return Loaded(settings, {name: origin for name, (_, origin) in found.items()})
 
 
 def _name_of(variable_name: str) -> str:
@@ -157,13 +152,9 @@ def _known(name: str, place: str, spelt: Callable[[str], str] = str) -> Setting:
     """Raises CommandFailed. spelt: how settings are spelt at the place that has the name."""
     with suppress(KeyError):
         return declared_as(name)
-    known = [*map(spelt, (*declared(), *RETIRED)), *BESIDE]
+    known = [*map(spelt, declared()), *BESIDE]
     near = did_you_mean(spelt(name), known) or " `sanderling settings` lists them all."
     raise CommandFailed(f"{place}: there is no such setting.{near}", Exit.BAD_SETTING)
-
-
-def _nothing(name: str, origin: str) -> str:
-    return f"{name} (from {origin}) is no setting any more. {RETIRED[name]}"
 
 
 def _parse(item: Setting, text: str, origin: str) -> Any:
@@ -180,8 +171,8 @@ def _parse(item: Setting, text: str, origin: str) -> Any:
     return value
 
 
-def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
-    """Read a settings file and append a message to `retired` for each retired one. Raises CommandFailed."""
+def _from_file(path: Path, *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
+    """Read a settings file. Raises CommandFailed."""
     import tomllib
 
     try:
@@ -192,9 +183,6 @@ def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) 
         raise CommandFailed(f"{path}: is not TOML: {error}.", Exit.BAD_SETTING) from None
     found = {}
     for name, value in table.items():
-        if name in RETIRED:
-            retired.append(_nothing(name, str(path)))
-            continue
         if name == "data" and in_data_folder:
             raise CommandFailed(f"{path}: data: a file in the data folder can't move it; use --data.", Exit.BAD_SETTING)
         found[name] = (_from_toml(_known(name, f"{path}: {name}"), value, path), str(path))

@@ -69,8 +69,6 @@ def serve(loaded: Loaded) -> int:
     journal = Journal()
     colour, level = wants_colour(environ(), 2), settings.log_level
     log = make_log(sys.stderr, wall, level=level, words=terminal, colour=colour, keep=journal.lines.add)
-    for says in loaded.retired:
-        log("settings.retired", level="warning", says=says)
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # each stream needs a file; macOS reports a hard limit that it refuses
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

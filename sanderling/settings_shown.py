@@ -15,11 +15,10 @@ from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 
 def as_text(loaded: Loaded) -> str:
-    """Return one line per setting: name, value, origin; then messages for retired settings."""
+    """Return one line per setting: name, value, origin."""
     rows = [(name, _text(setting.shown(loaded.settings)), loaded.origin(name)) for name, setting in declared().items()]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
-    return "\n".join([*table, *loaded.retired])
+    return "\n".join(f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows)
 
 
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:

@@ -359,7 +359,16 @@ _ELEMENT = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)((?:[\w.-]+:)?(?:item|entry))(?=[\s/>])[^>]*>", re.DOTALL
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_INHERITED = re.compile(r"""[\s](?:xmlns|xml|base|lang)\b[\w:.-]*\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
+_INHERITED = re.compile(r"""\s(?:xmlns|xml|lang)\b[\w:.-]*\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
+_BASE = re.compile(r"\s(?:xml:)?base\s*=", re.IGNORECASE)
+
+
+class _Element(NamedTuple):
+    """An outermost element of an entry: its place in the text, and a digest of it and of all that it depends on."""
+
+    start: int
+    end: int
+    key: bytes
 
 
 def _parsed(text: str, url: str, root: str) -> tuple[Any, _Origin, Sequence[Raw]]:
@@ -368,65 +377,52 @@ def _parsed(text: str, url: str, root: str) -> tuple[Any, _Origin, Sequence[Raw]
     A known element was part of a well-formed document. Its meaning depends only on the root, the attributes that it
     inherits, and the origin. If the rest is not well-formed or has other entries, all of it is parsed.
     """
-    spans = _entry_spans(text)
-    keys = _keys_of(text, url, spans)
-    known = [_KNOWN.get(key) for key in keys]
-    if any(known):
-        starts = [0, *(end for (_, end), found in zip(spans, known, strict=True) if found)]
-        ends = [*(start for (start, _), found in zip(spans, known, strict=True) if found), len(text)]
-        parsed = _by_feedparser("".join(text[start:end] for start, end in zip(starts, ends, strict=True)))
-        origin = _origin_of(parsed, url, root)
-        is_whole = not parsed.get("bozo") and len(parsed.entries) == known.count(None)
-        if is_whole and all(found is None or found[0] == origin for found in known):
-            fresh = iter(parsed.entries)
-            raws = [found[1] if found else _raw(next(fresh), origin) for found in known]
-            _keep(keys, origin, raws, spans)
-            return parsed, origin, raws
-    parsed = _by_feedparser(text)
+    elements = _elements(text, url)
+    known = [_KNOWN.get(element.key) for element in elements]
+    parsed = _by_feedparser(_outside(text, [at for at, found in zip(elements, known, strict=True) if found]))
     origin = _origin_of(parsed, url, root)
-    raws = [_raw(entry, origin) for entry in parsed.entries]
-    if not parsed.get("bozo") and len(raws) == len(keys):
-        _keep(keys, origin, raws, spans)
+    is_well = not parsed.get("bozo") and len(parsed.entries) == known.count(None)
+    if any(known) and not (is_well and all(found is None or found[0] == origin for found in known)):
+        known, parsed = [None] * len(elements), _by_feedparser(text)
+        origin = _origin_of(parsed, url, root)
+        is_well = not parsed.get("bozo") and len(parsed.entries) == len(elements)
+    fresh = (_raw(entry, origin) for entry in parsed.entries)
+    if not is_well:
+        return parsed, origin, list(fresh)
+    raws = [found[1] if found else next(fresh) for found in known]
+    for element, raw in zip(elements, raws, strict=True):
+        _KNOWN.keep(element.key, origin, raw, element.end - element.start)
     return parsed, origin, raws
 
 
-def _keep(keys: Sequence[bytes], origin: _Origin, raws: Sequence[Raw], spans: Sequence[tuple[int, int]]) -> None:
-    for key, raw, (start, end) in zip(keys, raws, spans, strict=True):
-        _KNOWN.keep(key, origin, raw, end - start)
+def _outside(text: str, elements: Sequence[tuple[int, int, object]]) -> str:
+    starts, ends = [0, *(end for _, end, _ in elements)], [*(start for start, _, _ in elements), len(text)]
+    return "".join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
-def _entry_spans(text: str) -> list[tuple[int, int]]:
-    """Return where each outermost element of an entry begins and ends; [] if that is uncertain."""
-    spans, start, name, depth = list[tuple[int, int]](), 0, "", 0
+def _elements(text: str, url: str) -> list[_Element]:
+    """Return the elements of a feed's entries; [] if their places or what they inherit are uncertain."""
+    spans, start, name, depth = list[tuple[int, int, None]](), 0, "", 0
     for found in _ELEMENT.finditer(text):
         if found[2] is None or (depth and found[2] != name):
             continue
-        if found[1]:
-            depth -= 1
-            if depth < 0:
-                return []
-        elif not found[0].endswith("/>"):
-            depth += 1
-            if depth == 1:
-                start, name = found.start(), found[2]
-        elif not depth:
-            start = found.start()
         if not depth:
-            spans.append((start, found.end()))
-    return [] if depth else spans
-
-
-def _keys_of(text: str, url: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-    """Return a digest of each element and of what it depends on; [] if that is uncertain."""
-    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
-    outside = _COMMENT.sub("", "".join(text[start:end] for start, end in zip(starts, ends, strict=True)))
+            start, name = found.start(), found[2]
+        depth += -1 if found[1] else 0 if found[0].endswith("/>") else 1
+        if depth < 0:
+            return []
+        if not depth:
+            spans.append((start, found.end(), None))
+    outside = _COMMENT.sub("", _outside(text, spans))
     roots = list(_ROOT.finditer(outside))
-    if not roots or len(roots) > 2:  # entries of several channels may inherit different attributes
+    # Entries of several channels may inherit different attributes. feedparser lets a base leak into later entries.
+    if depth or not roots or len(roots) > 2 or _BASE.search(text):
         return []
     scope = repr((url, outside[: roots[0].end()], _INHERITED.findall(outside)))
     shared = hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    texts = (text[start:end].encode("utf-8", "surrogatepass") for start, end in spans)
-    return [hashlib.blake2b(each, key=shared, digest_size=16).digest() for each in texts]
+    texts = (text[start:end].encode("utf-8", "surrogatepass") for start, end, _ in spans)
+    keys = (hashlib.blake2b(each, key=shared, digest_size=16).digest() for each in texts)
+    return [_Element(start, end, key) for (start, end, _), key in zip(spans, keys, strict=True)]
 
 
 def _by_feedparser(text: str) -> Any:

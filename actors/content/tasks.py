@@ -14,26 +14,24 @@ from actors.content import messages
 from actors.content.bodies.frames import cap_content, read_frames
 from actors.content.bodies.text import normalise
 from actors.content.changes.churn import (
+    BARE,
     FEW,
     ChangeVerdict,
     judge,
-    known_bytes,
     last_digests,
     valid_digests,
     verdict_if_unchanged,
-    with_digests,
 )
 from actors.content.changes.diff import of_change, with_prices
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
-from actors.content.changes.memory import NO_HEAD, PageMemory, decode_memory, encode, known_keys, placed, with_declared
+from actors.content.changes.memory import decode_memory, encode, known_keys, placed
 from actors.content.changes.news import noise_keys
 from actors.content.changes.swaps import CheckMoment, find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds import read_feed, read_outline
 from actors.content.pages import selectors
-from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
     NOTHING,
     PageMetadata,
@@ -110,13 +108,12 @@ def _standing_values(asked: messages.StandingRequest) -> StandingValues:
 
 def look_page(asked: messages.PageRequest) -> messages.PageLook:
     """Read a page and judge it against its memory. The main text is extracted only if an event may carry it."""
-    memory = before = decode_memory(asked.memory) if asked.memory else None
+    memory = decode_memory(asked.memory) if asked.memory else None
     last = valid_digests(memory, asked)
-    bare = known_bytes(memory, last)
-    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was, last=bare)
-    same = verdict_if_unchanged(memory, opened, asked.number, last) if opened.root is None else None
+    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was, last=last[BARE])
+    same = verdict_if_unchanged(memory, opened, last) if opened.root is None else None
     if same is not None:
-        return _look(PageMetadata("", *(NO_HEAD if last else same.memory.head)), same, same.memory)
+        return _look(PageMetadata("", "", "", None), same)
     if asked.memory and not asked.was and format_of(opened.root) == messages.FILE:
         raise ContentError("The page has become a file without text.")
     if asked.was and not messages.is_same(format_of(opened.root), asked.was):
@@ -125,12 +122,10 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
         # A half-built page lacks the part too.
         reason = "The selector matches nothing now: a second check decides."
         held = ChangeVerdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
-        return _look(opened.head, held, held.memory)
-    if (verdict := verdict_if_unchanged(memory, opened, asked.number, last)) is not None:
-        return _look(opened.head, verdict, verdict.memory)
+        return _look(opened.head, held)
+    if (verdict := verdict_if_unchanged(memory, opened, last)) is not None:
+        return _look(opened.head, verdict)
     blocks = blocks_in(opened)
-    if memory is not None and not memory.declared and opened.offers:
-        memory = with_declared(memory, keys_of(opened.offers))
     known = known_keys(memory) if memory is not None else ({}, {})
     # Each line of a file is content, as in a part that the user chose: no figure of it is a counter.
     is_narrowed = asked.selector is not None or format_of(opened.root) == messages.FILE
@@ -144,10 +139,7 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
     verdict = judge(
         memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
-    stored = with_digests(verdict, opened, blocks, asked)
-    if verdict.memory == before:
-        verdict = replace(verdict, digests=last_digests(verdict, stored, opened, blocks, asked))
-    look = _look(reading, verdict, stored)
+    look = _look(reading, replace(verdict, digests=last_digests(memory, verdict, opened, blocks, asked)))
     if format_of(opened.root) == messages.FILE:
         look = replace(look, remark="")  # every line of it is reported, however often it changes
     if opened.empty:
@@ -168,9 +160,9 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
     return replace(look, diff=diff, summary=of_change(diff, look.weighed, reading.title), changes=changes)
 
 
-def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: PageMemory) -> messages.PageLook:
+def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict) -> messages.PageLook:
     trouble, partial = (page.trouble, page.partial) if isinstance(page, PageReading) else (None, False)
-    said = asdict(verdict) | {"memory": encode(memory), "trouble": trouble or verdict.trouble}
+    said = asdict(verdict) | {"memory": encode(verdict.memory), "trouble": trouble or verdict.trouble}
     if verdict.kind == "unchanged":
         said["withheld"] = ()
     return messages.PageLook(

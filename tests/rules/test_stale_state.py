@@ -396,6 +396,7 @@ REVIEWED = {
     "actors/delivery/claims.py release_unconfirmed: cleared self._is_unconfirmed": ONE_TASK,
     "actors/delivery/claims.py _wait_admission: looked up self._admitted": "a Counter lacks nothing",
     "actors/delivery/registry.py refresh: looked up self._actors": "`_start` has just put it there",
+    "actors/sources/page.py _read_page: written back self._digests[source.id]": "they hold for one memory",
     "actors/sources/importer.py _work: written back running.rows[number]": "each row has one worker",
     "actors/jail/pool.py _run_parent: cleared self._failed_starts": ONE_TASK,
     "actors/jail/pool.py _run_parent: cleared self._free": "the workers of a parent end with it",

@@ -11,7 +11,6 @@ from actors.settings import Settings
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
-from sanderling.settings_shown import as_text
 from tests.rules.source_files import ROOT
 
 
@@ -84,21 +83,6 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name() -> None:
 def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: Path, folder: dict[str, str]) -> None:
     (tmp_path / "sanderling.toml").write_text("wokers = 3\n")
     assert "Did you mean workers?" in refusal({}, folder)
-
-
-@pytest.mark.parametrize("place", ["file", "variable"])
-def test_an_obsolete_setting_gives_a_warning_and_does_not_stop_the_start(
-    tmp_path: Path, folder: dict[str, str], place: str
-) -> None:
-    if place == "file":
-        (tmp_path / "sanderling.toml").write_text('tls_protocols = ["h2"]\n')
-    else:
-        folder["SANDERLING_TLS_PROTOCOLS"] = "h2"
-    loaded = load({}, folder)
-    assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
-    (says,) = loaded.retired
-    assert says.startswith("tls_protocols (from ") and "proxy" in says
-    assert says in as_text(loaded)
 
 
 def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> None:

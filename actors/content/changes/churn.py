@@ -7,19 +7,14 @@ pairs texts with their replacements; `swaps` detects another page in this one's 
 
 A reader that applies every delta in order holds the reported texts; a property test checks this over random histories.
 
-A check that reads nothing new is recognised by a digest, without blocks, keys or a judgement. `seen` hashes the walked
-rows, and blocks depend on nothing else. `rough`, which costs no walk, hashes the tree without the parts that no walk
-reads. `bare`, which costs no parse, hashes the bytes without the contents of programs, styles and simple comments; the
-last parse must have shown that they are none of its texts and attributes. A memory *at rest* has nothing pending, held
-or in doubt: if no block came or went, a judgement leaves it unchanged, whatever the other inputs. So if one digest
-matches, the verdict is known: "unchanged", with only the memory's count of checks raised. The digests are of a check
-that reported something or found nothing to report. Unreported parts that move (a menu, a hidden form) make them stale,
-so they are renewed. Each renewal costs a write, so only the first, third, seventh ... check after a report may renew
-them.
-
-A check also returns digests that the caller keeps without a write (`last_digests`). They recognise a page with other
-parts moved since, and a page whose differences wait for nothing: judging it again left the memory as it was, and its
-counts of checks are beyond all thresholds. Their last part has the other inputs of that judgement, such as the day.
+A check that reads nothing new is recognised by a digest, without blocks, keys or a judgement. The digest of the rows
+covers all that blocks depend on. The one of the tree costs no walk: it leaves out the parts that no walk reads. The one
+of the bytes costs no parse: it leaves out the contents of programs, styles and simple comments, where the last parse
+has shown that they are none of its texts and attributes. A check returns them if the same page would get the same
+verdict again, and the caller keeps them without a write. A memory *at rest*, with nothing pending, held or in doubt, is
+left unchanged by a page that brings and lacks no block. Lasting differences wait for nothing once a judgement leaves
+the memory as it was and their counts of checks are beyond all thresholds; the last digest has the other inputs of that
+judgement, such as the day.
 """
 
 from __future__ import annotations
@@ -38,7 +33,6 @@ from actors.content.changes import members, swaps
 from actors.content.changes.diff import DiffContexts, OmittedTexts, compare
 from actors.content.changes.memory import (
     MOST_GONE,
-    READS,
     HeldPage,
     PageIdentity,
     PageMemory,
@@ -52,7 +46,6 @@ from actors.content.changes.memory import (
     settled_of,
     state_of,
     unpack_keys,
-    with_more_read,
     with_pending,
     with_state,
 )
@@ -74,7 +67,7 @@ _TURNED = 3  # reported blocks turned furniture in one check; from this number o
 _MOST_DOUBTS = 3
 """Quick checks in a row to settle a doubt; a page that redraws its texts every time then waits for its schedule."""
 _SIZE = 16
-_BARE, _ROUGH, _ROWS, _STATE = (slice(at, at + _SIZE) for at in range(0, 4 * _SIZE, _SIZE))
+BARE, _ROUGH, _ROWS, _STATE = (slice(at, at + _SIZE) for at in range(0, 4 * _SIZE, _SIZE))
 """The digests of a check: of the page's bytes, its tree, its rows, and of all else that its verdict depends on."""
 _LONGEST_WAIT = 8  # checks that the slowest rule counts (`news._STAYS`, `swaps.LASTS`)
 _NO_BLOCKS = Blocks((), (), (), partial=False)
@@ -147,10 +140,6 @@ def judge(
     before = replace(settled_of(memory), json=reading.json)
     now, aside = content_of(reading, frozenset(before.keys)), _aside(reading)
     between = differences.apart(before, now)
-    if memory.reads < READS:
-        memory = with_more_read(memory, now, between.spans)
-        before = replace(settled_of(memory), json=reading.json)
-        between = differences.apart(before, now)
     few = chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW
     made = members.MaskedStates(before, now, memory.slots)
     if reading.json and not few:
@@ -418,36 +407,6 @@ def _omitted(memory: PageMemory, check: _Check, blocks: Sequence[WeighedBlock]) 
     return OmittedTexts(went, came, moved)
 
 
-def known_bytes(memory: PageMemory | None, last: bytes) -> bytes:
-    """Return the digest of the page's bytes that makes the verdict known; b"" if there is none."""
-    if last:
-        return last[_BARE]
-    return memory.bare if memory is not None and memory.seen and _at_rest(memory) else b""
-
-
-def verdict_if_unchanged(
-    memory: PageMemory | None, opened: OpenedPage, number: int, last: bytes = b""
-) -> ChangeVerdict | None:
-    """Return the verdict on a page seen before; None if it must be judged. last: valid digests of the last check."""
-    if memory is None:
-        return None
-    if last and (opened.root is None or opened.rough == last[_ROUGH] or _rows(opened) == last[_ROWS]):
-        digests = last if opened.root is None else _packed(opened, last[_ROWS], last[_STATE])
-        return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED, digests=digests)
-    if not memory.seen or not _at_rest(memory):
-        return None
-    if not number:
-        memory = replace(memory, looks=memory.looks + 1)
-    if opened.root is not None and memory.rough != opened.rough:
-        if memory.seen != opened.seen:
-            return None
-        if _is_due(memory, number):
-            memory = _with_rough(memory, opened, number or memory.looks)
-    elif not memory.bare and opened.bare:  # from before there were such digests
-        memory = _with_rough(memory, opened, memory.seen_at)
-    return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED)
-
-
 def valid_digests(memory: PageMemory | None, asked: PageRequest) -> bytes:
     """Return the digests of the last check if they are of this memory and these settings, else b""."""
     if memory is None or asked.memory is None or not asked.last:
@@ -455,21 +414,31 @@ def valid_digests(memory: PageMemory | None, asked: PageRequest) -> bytes:
     return asked.last if asked.last[_STATE] == _state(memory, asked.memory, asked) else b""
 
 
+def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, last: bytes) -> ChangeVerdict | None:
+    """Return the verdict on a page seen before; None if it must be judged. last: valid digests of the last check."""
+    if memory is None or not last:
+        return None
+    if opened.root is not None and opened.rough != last[_ROUGH] and _rows(opened) != last[_ROWS]:
+        return None
+    digests = last if opened.root is None else _packed(opened, last[_ROWS], last[_STATE])
+    return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED, digests=digests)
+
+
 def last_digests(
-    verdict: ChangeVerdict, stored: PageMemory, opened: OpenedPage, blocks: Blocks, asked: PageRequest
+    before: PageMemory | None, verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest
 ) -> bytes:
-    """Return digests for the next check; b"" if that may end otherwise on the same page. The check must have left its
-    memory as it was, apart from the digests in stored.
-    """
-    if verdict.kind not in {"unchanged", "churn"} or verdict.unsettled or not asked.number or not opened.watched:
+    """Return digests for the next check; b"" if that may end otherwise on the same page."""
+    memory = verdict.memory
+    if verdict.kind == "held" or verdict.unsettled or blocks.partial or not asked.number or not opened.watched:
         return b""
-    if not _is_sure(stored) or (asked.selector is None and not is_ample(blocks)):
+    # On a page of few words, more than its blocks decides whether it is the page at all.
+    if not _is_sure(memory) or not memory.keys or (asked.selector is None and not is_ample(blocks)):
         return b""
-    if stored.pending or stored.missing:
-        latest = max(stored.told, *stored.since, *stored.absent)
-        if stored.turns or asked.number - latest < _LONGEST_WAIT:
+    if memory.pending or memory.missing:
+        latest = max(memory.told, *memory.since, *memory.absent)
+        if memory != before or memory.turns or asked.number - latest < _LONGEST_WAIT:
             return b""
-    return _packed(opened, _rows(opened), _state(stored, encode(stored), asked))
+    return _packed(opened, _rows(opened), _state(memory, encode(memory), asked))
 
 
 def _packed(opened: OpenedPage, rows: bytes, state: bytes) -> bytes:
@@ -489,36 +458,6 @@ def _state(memory: PageMemory, stored: bytes, asked: PageRequest) -> bytes:
     if memory.pending or memory.missing:
         inputs += [asked.at // _DAY, asked.shared, asked.noise, asked.bar]
     return hashlib.blake2b(stored + msgpack.encode(inputs), digest_size=_SIZE).digest()
-
-
-def _with_rough(memory: PageMemory, opened: OpenedPage, at: int) -> PageMemory:
-    head = opened.head
-    said = (head.title, head.author, head.published_at)
-    return replace(memory, rough=opened.rough, seen_at=at, bare=opened.bare, head=said)
-
-
-def with_digests(verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
-    """Return the memory after a judged check, with its digests if the page may be recognised again."""
-    memory = verdict.memory
-    if not _at_rest(memory) or not memory.keys or blocks.partial or verdict.kind in {"churn", "held"}:
-        return memory
-    if verdict.kind == "unchanged" and not _is_due(memory, asked.number):
-        return memory
-    # On a page of few words, more than its blocks decides whether it is the page at all.
-    if asked.selector is None and not is_ample(blocks):
-        return replace(memory, seen=b"", rough=b"", bare=b"") if memory.seen else memory
-    # The order matters: `rough` removes parts of the tree that `seen` needs.
-    if (seen := opened.seen) == memory.seen:
-        return memory
-    return _with_rough(replace(memory, seen=seen), opened, asked.number or memory.looks)
-
-
-def _is_due(memory: PageMemory, number: int) -> bool:
-    return (number or memory.looks) - memory.told > 2 * (memory.seen_at - memory.told)
-
-
-def _at_rest(memory: PageMemory) -> bool:
-    return not (memory.pending or memory.missing) and _is_sure(memory)
 
 
 def _is_sure(memory: PageMemory) -> bool:

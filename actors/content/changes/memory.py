@@ -40,8 +40,7 @@ from actors.content.pages.traits import (
 from actors.content.values import reading as amounts
 from actors.content.wording.canonical import KnownKeys
 from actors.content.wording.dates import dates_in, is_dated, is_only_date, speaks_of_edits
-from actors.content.wording.words import Gap, word_counts, words_in
-from storage.records.identity import Millis
+from actors.content.wording.words import word_counts, words_in
 
 LONG, MIDDLE = 12, 5  # minimum words of a paragraph, and of a block that is more than a label
 FIGURE = 0.35  # weight of a figure in a table or label: the old and the new one together make a change
@@ -280,11 +279,7 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
 
 MOST_TEXT = 192 * 1024  # characters of reported text to store, about 64 KiB deflated; blocks beyond have only keys
 MOST_RECENT, MOST_GONE, MOST_STATES, MOST_SLOTS = 1_500, 1_000, 16, 64
-READS = 1  # version of the reading: 1 includes controls, closed panels and boxes that are the only content
 _KEY = 8
-
-
-NO_HEAD = ("", "", None)
 
 
 class HeldPage(Struct, frozen=True, array_like=True):
@@ -327,7 +322,7 @@ class Slot(Struct, frozen=True, array_like=True):
 class PageMemory(Struct, frozen=True, array_like=True):
     """The packed form. `texts` is deflated, one block a line; keys are 8 bytes each, `traits` 1."""
 
-    version: int = 4
+    version: int = 5
     """Also changes with the canonical form of blocks, because keys are compared across checks."""
     texts: bytes = b""
     keys: bytes = b""
@@ -357,24 +352,10 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """Checks in a row that were in doubt, counted up to the number of quick checks."""
     places: bytes = b""
     """Places of the reported blocks in tables (see `pack_places`)."""
-    seen: bytes = b""
-    """Digest of a check with nothing to report (see `churn`); b"" if there was none."""
-    rough: bytes = b""
-    """The same for the page's tree, which covers more than `seen`."""
-    seen_at: int = 0
-    """The number of that check."""
-    declared: bool = False
-    """Whether the reported state includes the page's machine-readable data; older memories lack it."""
     began: int = 0
     """The time of the first check behind this memory (milliseconds); 0 if unknown."""
-    reads: int = 0
-    """How much of a page is read: `READS`, or less in an older memory."""
     told_at: int = 0
     """The time of the last report, or of the first check (milliseconds); 0 if unknown."""
-    bare: bytes = b""
-    """The same as `rough` for the page's bytes without programs and comments, which need no parse; b"" if unknown."""
-    head: tuple[str, str, Millis | None] = NO_HEAD
-    """Title, author and date of the page of `bare`."""
 
 
 class SettledState(Struct, frozen=True, dict=True):
@@ -420,8 +401,6 @@ def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") 
         recent=packed_recent(recent),
         states=state or state_of(settled),
         places=pack_places(settled.places, texts),
-        declared=True,
-        reads=READS,
     )
 
 
@@ -499,33 +478,6 @@ def with_pending(memory: PageMemory, pending: PendingDifferences) -> PageMemory:
         missing=packed(pending.missing),
         absent=tuple(pending.missing.values()),
     )
-
-
-def with_declared(memory: PageMemory, keys: Sequence[str]) -> PageMemory:
-    """Mark an older memory as having seen the page's machine-readable data, so that it is not reported."""
-    return replace(memory, recent=packed_recent((*unpack_keys(memory.recent), *keys)), declared=True)
-
-
-def with_more_read(memory: PageMemory, now: SettledState, spans: Iterable[Gap]) -> PageMemory:
-    """Add to an older memory the parts it did not read: new blocks in empty gaps, and all controls."""
-    before, rows, done = placed(memory), list[tuple[SettledState, int]](), 0
-    known = frozenset(before.keys)
-    for a, b, c, d in spans:
-        rows += ((now, i) for i in range(done, c))
-        rows += ((before, i) for i in range(a, b))
-        fresh = (i for i in range(c, d) if now.keys[i] not in known)
-        rows += ((now, i) for i in fresh if a == b or now.traits[i] & CONTROL)
-        done = d
-    rows += ((now, i) for i in range(done, len(now.texts)))
-    told = pack(
-        SettledState(
-            tuple(state.texts[i] for state, i in rows),
-            tuple(state.keys[i] for state, i in rows),
-            tuple(state.traits[i] for state, i in rows),
-            tuple(state.places[i] if state.places else None for state, i in rows),
-        )
-    )
-    return replace(memory, texts=told.texts, keys=told.keys, traits=told.traits, places=told.places, reads=READS)
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from actors.content.bodies.text import normalise
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.traits import CELL, TOP, CellLabels
 from actors.content.values.reading import Writing, availability_in, values_in
-from actors.content.wording.canonical import key
 from storage.records.event import Value
 
 MOST_OFFERS = 20
@@ -97,11 +96,6 @@ def inserted(blocks: Blocks, rows: Sequence[tuple[str, CellLabels | None]], trai
 def place_of_offers(blocks: Blocks) -> int:
     """Return the block index for offers: after the page's heading, since blocks outside the text weigh little."""
     return next((i + 1 for i, trait in enumerate(blocks.traits) if trait & TOP), 0)
-
-
-def keys_of(offers: Sequence[Offer]) -> list[str]:
-    texts = (text for offer in offers for text in (_written(offer), offer.state) if text)
-    return [key(text, cell=True) for text in texts]
 
 
 def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, CellLabels]]:

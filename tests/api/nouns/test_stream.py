@@ -342,7 +342,7 @@ async def test_r10_a_stream_that_meets_damage_ends_with_that_reason(house: House
     async def torn(*_: object, **__: object) -> None:
         raise Corrupt("the database is damaged (malformed)")
 
-    house.storage.log.read = torn  # type: ignore[assignment]
+    house.storage.log.replay = torn  # type: ignore[assignment, method-assign]
     house.storage.tail.since = lambda _: None  # type: ignore[method-assign, assignment]  # no longer in memory
     async with listening(house, "/v1/stream?since=earliest") as client:
         said = [await client.frame() for _ in range(3)][2]

@@ -9,9 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from actors.content.changes.memory import decode_memory, encode
 from actors.content.messages import PageLook, PageRequest
 from actors.content.pages.offers import MOST_OFFERS, Offer
 from actors.content.pages.page import open_page
@@ -146,17 +144,6 @@ def test_values_that_the_page_shows_are_not_reported_twice() -> None:
 
 def test_a_part_that_the_user_chose_has_no_offers() -> None:
     assert "49.90 EUR" not in read_page(shop(ld()), "text/html", URL, "h1", ()).blocks
-
-
-def test_a_page_watched_before_offers_were_read_reports_none_at_first() -> None:
-    first = look(shop(""))
-    memory = decode_memory(first.memory)
-    assert memory is not None and memory.declared
-    old = replace(first, memory=encode(replace(memory, declared=False)))
-    second = look(shop(ld()), old, 2)
-    assert second.kind in {"unchanged", "churn"}
-    third = look(shop(ld("39.90")), second, 3)
-    assert third.kind == "changed" and any(one.kind in {"price", "added"} for one in third.changes)
 
 
 @given(
