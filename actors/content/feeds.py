@@ -53,15 +53,6 @@ _COUNTS = re.compile(rf"\W*{_COUNT}(?:\s*[-–—·•|/,]\s*{_COUNT})*\W*", re.
 _TAG_WORD = re.compile(r"[^\w.+/ -]+")
 
 
-class Marks(NamedTuple):
-    """The fields of an `Entry` that are computed from its text."""
-
-    fingerprint: str
-    content_hash: str
-    simhash: int
-    prints: bytes
-
-
 class Raw(Struct, frozen=True, dict=True):
     """A parsed entry: plain texts, an absolute link or "", the document's own id or ""."""
 
@@ -74,15 +65,16 @@ class Raw(Struct, frozen=True, dict=True):
     tags: tuple[str, ...]
 
     @cached_property
-    def marks(self) -> Marks:
+    def marks(self) -> Mapping[str, Any]:
+        """The fields of an `Entry` that are computed from its text."""
         lines = [line for line in map(_without_counts, self.content.splitlines()) if line]
         each = (_digest(line, 3) for line in lines[:MOST_ENTRY_LINES])
-        return Marks(
-            fingerprint(self.title, self.content, self.url),
-            content_hash(self.content),
-            simhash(self.content or self.title),
-            b"".join((_digest(canonical(self.title), 4), _digest(" ".join(lines), 4), *each)),
-        )
+        return {
+            "fingerprint": fingerprint(self.title, self.content, self.url),
+            "content_hash": content_hash(self.content),
+            "simhash": simhash(self.content or self.title),
+            "prints": b"".join((_digest(canonical(self.title), 4), _digest(" ".join(lines), 4), *each)),
+        }
 
 
 def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
@@ -118,7 +110,7 @@ def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> 
         content_truncated=truncated,
         identity=identity,
         aliases=aliases,
-        **raw.marks._asdict(),
+        **raw.marks,
     )
 
 
@@ -363,12 +355,10 @@ _INHERITED = re.compile(r"""\s(?:xmlns|xml|lang)\b[\w:.-]*\s*=\s*(?:"[^"]*"|'[^'
 _BASE = re.compile(r"\s(?:xml:)?base\s*=", re.IGNORECASE)
 
 
-class _Element(NamedTuple):
-    """An outermost element of an entry: its place in the text, and a digest of it and of all that it depends on."""
-
+class _Element(NamedTuple):  # an outermost element of an entry
     start: int
     end: int
-    key: bytes
+    key: bytes  # a digest of it and of all that it depends on
 
 
 def _parsed(text: str, url: str, root: str) -> tuple[Any, _Origin, Sequence[Raw]]:

@@ -13,15 +13,7 @@ from msgspec.structs import asdict, replace
 from actors.content import messages
 from actors.content.bodies.frames import cap_content, read_frames
 from actors.content.bodies.text import normalise
-from actors.content.changes.churn import (
-    BARE,
-    FEW,
-    ChangeVerdict,
-    judge,
-    last_digests,
-    valid_digests,
-    verdict_if_unchanged,
-)
+from actors.content.changes.churn import BARE, FEW, ChangeVerdict, judge, known_verdict, last_digests, valid_digests
 from actors.content.changes.diff import of_change, with_prices
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
@@ -111,7 +103,7 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
     memory = decode_memory(asked.memory) if asked.memory else None
     last = valid_digests(memory, asked)
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was, last=last[BARE])
-    same = verdict_if_unchanged(memory, opened, last) if opened.root is None else None
+    same = known_verdict(memory, opened, last) if opened.root is None else None
     if same is not None:
         return _look(PageMetadata("", "", "", None), same)
     if asked.memory and not asked.was and format_of(opened.root) == messages.FILE:
@@ -123,7 +115,7 @@ def look_page(asked: messages.PageRequest) -> messages.PageLook:
         reason = "The selector matches nothing now: a second check decides."
         held = ChangeVerdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
         return _look(opened.head, held)
-    if (verdict := verdict_if_unchanged(memory, opened, last)) is not None:
+    if (verdict := known_verdict(memory, opened, last)) is not None:
         return _look(opened.head, verdict)
     blocks = blocks_in(opened)
     known = known_keys(memory) if memory is not None else ({}, {})

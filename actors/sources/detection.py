@@ -35,13 +35,7 @@ from actors.egress.websocket import Frames, open_websocket
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.messages.requests import DetectRequest, FilledBy, NewSource, Rendering, RobotsVerdict
 from actors.sources.checks import progress
-from actors.sources.checks.access import (
-    SIGNED_OUT_STATUSES,
-    Renewal,
-    RequestAccess,
-    asks_password,
-    cache_key,
-)
+from actors.sources.checks.access import SIGNED_OUT_STATUSES, Renewal, RequestAccess, asks_password, cache_key
 from actors.sources.checks.fetch import at_host, feed_deadline, fetch, in_jail
 from actors.sources.checks.rendering import render_page, without_screenshot
 from actors.sources.checks.source_fetch import PREVIEW_MAX_AGE, rendering_key

@@ -48,17 +48,7 @@ from actors.sources.health.notices import FailureTimer
 from actors.sources.lending import ResolvedSource
 from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from storage.errors import StorageError, Unavailable
-from storage.records.checks import (
-    Note,
-    Part,
-    Row,
-    StoredMemory,
-    Verdict,
-    add_row,
-    check_row,
-    new_memory,
-    unpack_memory,
-)
+from storage.records.checks import Note, Part, Row, StoredMemory, Verdict, add_row, check_row, new_memory, unpack_memory
 from storage.records.event import Draft, Picture
 from storage.records.identity import Millis
 from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators

@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (1_867, 11),
     "storage": (8_757, 40),
-    "actors": (40_296, 178),
+    "actors": (40_260, 178),
     "api": (18_279, 83),
     "sanderling": (8_836, 43),
     "extras/agents": (1_615, 11),

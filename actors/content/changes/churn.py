@@ -7,14 +7,12 @@ pairs texts with their replacements; `swaps` detects another page in this one's 
 
 A reader that applies every delta in order holds the reported texts; a property test checks this over random histories.
 
-A check that reads nothing new is recognised by a digest, without blocks, keys or a judgement. The digest of the rows
-covers all that blocks depend on. The one of the tree costs no walk: it leaves out the parts that no walk reads. The one
-of the bytes costs no parse: it leaves out the contents of programs, styles and simple comments, where the last parse
-has shown that they are none of its texts and attributes. A check returns them if the same page would get the same
-verdict again, and the caller keeps them without a write. A memory *at rest*, with nothing pending, held or in doubt, is
-left unchanged by a page that brings and lacks no block. Lasting differences wait for nothing once a judgement leaves
-the memory as it was and their counts of checks are beyond all thresholds; the last digest has the other inputs of that
-judgement, such as the day.
+A check that reads nothing new is recognised by a digest. The one of the rows covers all that blocks depend on. The one
+of the tree costs no walk: it leaves out the parts that no walk reads. The one of the bytes costs no parse: it leaves
+out the contents of programs, styles and simple comments, where the last parse has shown that they are none of its
+texts and attributes. A check returns them if the same page would get the same verdict again: it brings and lacks no
+block, or the judgement of its differences left the memory as it was and no rule counts their checks any more. The last
+digest has the other inputs of that judgement, such as the day.
 """
 
 from __future__ import annotations
@@ -414,7 +412,7 @@ def valid_digests(memory: PageMemory | None, asked: PageRequest) -> bytes:
     return asked.last if asked.last[_STATE] == _state(memory, asked.memory, asked) else b""
 
 
-def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, last: bytes) -> ChangeVerdict | None:
+def known_verdict(memory: PageMemory | None, opened: OpenedPage, last: bytes) -> ChangeVerdict | None:
     """Return the verdict on a page seen before; None if it must be judged. last: valid digests of the last check."""
     if memory is None or not last:
         return None
