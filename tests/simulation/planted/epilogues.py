@@ -13,14 +13,14 @@ from storage.errors import Corrupt
 from storage.records.event import Page
 from storage.records.identity import Seq, seq_of
 from storage.sql.storage import Damage
-from storage.sql.stores.log import EventLog
+from storage.sql.stores.log import EventLog, Replayed
 
 T = TypeVar("T")
 
 
 def damaged_rows_left_out() -> AbstractContextManager[Any]:
     """Unreadable parts of the log count as empty."""
-    right = EventLog.read
+    right, replay = EventLog.read, EventLog.replay
 
     async def wrong(self: EventLog, after: Seq, *more: Any) -> Page:
         try:
@@ -28,7 +28,13 @@ def damaged_rows_left_out() -> AbstractContextManager[Any]:
         except Corrupt:
             return Page((), self._last, self._last, Seq(0))
 
-    return patch.object(EventLog, "read", wrong)
+    async def wrong_replay(self: EventLog, after: Seq, limit: int, make: Any) -> Replayed[Any]:
+        try:
+            return await replay(self, after, limit, make)
+        except Corrupt:
+            return Replayed(make(()), 0, self._last, Seq(0))
+
+    return patch.multiple(EventLog, read=wrong, replay=wrong_replay)
 
 
 def damage_unreported() -> AbstractContextManager[Any]:

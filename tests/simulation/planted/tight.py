@@ -15,15 +15,18 @@ from storage.sql.stores.log import EventLog
 @contextmanager
 def goes_on_behind_retention() -> Iterator[None]:
     """A reader whose next events retention has deleted silently continues with the rest."""
-    read, bounds = EventLog.read, EventLog.bounds
+    read, replay, bounds = EventLog.read, EventLog.replay, EventLog.bounds
 
     async def page(self: EventLog, *args: Any) -> Any:
         return (await read(self, *args))._replace(floor=START)
 
+    async def replayed(self: EventLog, *args: Any) -> Any:
+        return (await replay(self, *args))._replace(floor=START)
+
     async def known(self: EventLog) -> Any:
         return (await bounds(self))._replace(floor=START)
 
-    with patch.object(EventLog, "read", page), patch.object(EventLog, "bounds", known):
+    with patch.multiple(EventLog, read=page, replay=replayed, bounds=known):
         yield
 
 
