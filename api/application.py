@@ -76,7 +76,7 @@ class Application(QuartTrio):
         world = context.world
         self.streams = Streams(context.storage, context.settings, world.metrics.streams, world.jail, world.now)
         self.limiter, self.unsent = Limiter(context.storage.ownership), Unsent()
-        self.recorder: Recorder = next((one.recorder(self) for one in always_on() if one.recorder), unrecorded)
+        self.recorder: Recorder = next((extra.recorder(self) for extra in always_on() if extra.recorder), unrecorded)
         self.repeats = Repeats(context, self.recorder)
         self.proxies = context.settings.proxies()
         self.origins = context.settings.cors_origins
